@@ -1,0 +1,91 @@
+"""The policy of one compilation: every document by kind and name, each with its place.
+
+In: parsed documents. Out: `Policy`, immutable. Lookups never raise for bad references: a missing name is None, and a rule has already said so.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from taugen.diag import Span
+from taugen.load.nodes import Document
+from taugen.policy import model
+from taugen.words import Path
+
+S = TypeVar("S", bound=model.Spec)
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Generic[S]):
+    """A policy document that could be read: `label` is how findings name it, `raw` its spec as typed."""
+
+    kind: str
+    name: str
+    spec: S
+    document: Document
+
+    def span(self, path: Path = (), *, key: bool = False) -> Span:
+        """The place of `path` below `spec` (the empty path: of the name)."""
+        return self.document.span(("spec", *path) if path else ("metadata", "name"), key=key)
+
+    @property
+    def label(self) -> str:
+        """`Queue training`."""
+        return f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Everything that judges and shapes runs. `sources` are the pinned commits of policy repositories, url -> commit."""
+
+    project: Item[model.Project]
+    platform: Item[model.Platform] | None = None
+    clusters: Mapping[str, Item[model.Cluster]] = field(default_factory=dict)
+    flavors: Mapping[str, Item[model.Flavor]] = field(default_factory=dict)
+    topologies: Mapping[str, Item[model.TopologySpec]] = field(default_factory=dict)
+    cohorts: Mapping[str, Item[model.CohortSpec]] = field(default_factory=dict)
+    queues: Mapping[str, Item[model.QueueSpec]] = field(default_factory=dict)
+    tiers: Mapping[str, Item[model.PriorityTier]] = field(default_factory=dict)
+    profiles: Mapping[str, Item[model.Profile]] = field(default_factory=dict)
+    workspaces: Mapping[str, Item[model.Workspace]] = field(default_factory=dict)
+    storages: Mapping[str, Item[model.Storage]] = field(default_factory=dict)
+    broken: frozenset[tuple[str, str]] = frozenset()
+    """(kind, name) of documents that exist but could not be read: references to them are not reported again."""
+    digest: str = ""
+    """sha256 over the canonical policy documents, the overlays and the compiler's version."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    def flavors_on(self, cluster: str) -> dict[str, Item[model.Flavor]]:
+        """The flavors of one cluster, by name in order: those that name it, or that name none and match one of its node pools."""
+        spec = self.clusters[cluster].spec
+        found = {}
+        for name in sorted(self.flavors):
+            flavor = self.flavors[name].spec
+            if flavor.clusters is not None:
+                if cluster in flavor.clusters:
+                    found[name] = self.flavors[name]
+            elif not spec.nodePools or any(matches(flavor, pool) for pool in spec.nodePools):
+                found[name] = self.flavors[name]
+        return found
+
+    def queue_flavors_on(self, queue: str, cluster: str) -> list[str]:
+        """Names of the flavors that ClusterQueue `queue` has on `cluster`, in the order of its quotas; empty: the queue is not there."""
+        item = self.queues.get(queue)
+        if item is None or (item.spec.clusters is not None and cluster not in item.spec.clusters):
+            return []
+        there = self.flavors_on(cluster)
+        return [quota.flavor for quota in item.spec.quotas if quota.flavor in there]
+
+    def clusters_of(self, workspace: str) -> list[str]:
+        """The clusters of a workspace, sorted: those it names, or all."""
+        spec = self.workspaces[workspace].spec
+        return sorted(c for c in (spec.clusters if spec.clusters is not None else self.clusters) if c in self.clusters)
+
+    def workspace_of(self, namespace: str) -> str | None:
+        """The workspace that holds `namespace`."""
+        return next((name for name, item in sorted(self.workspaces.items()) if item.spec.namespace == namespace), None)
+
+
+def matches(flavor: model.Flavor, pool: model.NodePool) -> bool:
+    """Whether the nodes of `pool` carry every label of `flavor`."""
+    return all(pool.labels.get(key) == value for key, value in flavor.nodeLabels.items())

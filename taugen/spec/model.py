@@ -1,0 +1,279 @@
+"""The one internal model of tau.yaml: canonical names, canonical values, frozen.
+
+In: canonical plain data from `dialect` (older spellings already moved). Out: `RunSpec`. Defaults here are None throughout: what a user did not write stays
+absent, because the intent digest is taken over what was written and because profile, workspace and platform fill the rest in `resolve`.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from taugen.spec.types import (
+    Count,
+    CpuQuantity,
+    Duration,
+    EnvName,
+    ImageRef,
+    MemoryQuantity,
+    Name,
+    PositiveCount,
+    ScalarText,
+    SecretRef,
+    Text,
+)
+
+
+class Section(BaseModel):
+    """A mapping of tau.yaml: unknown keys are errors, values keep their types, nothing changes after reading."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, populate_by_name=True)
+
+
+class SourceImage(Section):
+    """Code that comes from an image: copied from `path` of `image` before the program starts."""
+
+    image: ImageRef = Field(description="Image that holds the code, pinned by digest.")
+    path: Text = Field(description="Absolute folder of the code inside that image.")
+
+
+class RunSection(Section):
+    """What runs."""
+
+    entrypoint: Text | list[ScalarText] | None = Field(None, description="A file beside tau.yaml (Python or with a shebang), or a command as a list.")
+    args: list[ScalarText] | None = Field(None, description="Arguments of the entrypoint, as typed.")
+    workload_kind: Literal["job", "rayjob", "jobset", "rayservice", "deployment"] | None = Field(
+        None, description="The Kubernetes object: job, rayjob or jobset. Serving kinds are not built yet."
+    )
+    setup: Text | None = Field(None, description="Shell lines that run in each container before the entrypoint.")
+    source: SourceImage | None = Field(None, description="Take the code from an image instead of Git.")
+    max_duration: Duration | None = Field(None, description="Longest time in admission in all, over every resume (Kueue maximum execution time).")
+    queue_timeout: Duration | None = Field(None, description="Not built yet: longest time to wait for admission.")
+    grace_period: Duration | None = Field(None, description="Time between SIGTERM and SIGKILL; default 10m.")
+    ttl_seconds_after_finished: int | None = Field(None, ge=1, le=2147483647, description="TauGrid's clean-up time; here the retire commit cleans up.")
+
+
+class GitCode(Section):
+    """A checkout of a Git repository, pinned."""
+
+    url: Text = Field(description="https or ssh URL that Platform.code.allow lists.")
+    ref: Text = Field(description="Full commit SHA.")
+    secret: SecretRef | None = Field(None, description="SECRET:KEY with the deploy key or token, one of the workspace's secrets.")
+
+
+class CodeSection(Section):
+    """Which files travel with the run, and how."""
+
+    path: Text | None = Field(None, description="Code root relative to this file; default: the file's folder.")
+    include: list[Text] | None = Field(None, description="Patterns (as in .gitignore) of tracked files to deliver; default: all.")
+    exclude: list[Text] | None = Field(None, description="Patterns (as in .gitignore) of files to leave out.")
+    delivery: Literal["auto", "configmap", "git", "image"] | None = Field(None, description="How the code reaches the container; default auto.")
+    git: GitCode | None = Field(None, description="The repository and commit to check out.")
+
+
+class Security(Section):
+    """How tightly the containers are held."""
+
+    mode: Literal["restricted"] | None = Field(None, description="restricted: no root, no capabilities, no privilege escalation.")
+
+
+class RuntimeSection(Section):
+    """What the containers are made of."""
+
+    image: ImageRef | None = Field(None, description="Container image; pin it by digest.")
+    pip: list[Text] | None = Field(None, description="Python packages to install before the program starts.")
+    working_dir: Text | None = Field(None, description="Absolute folder in the container where the program starts; default: the code root.")
+    env: dict[EnvName, ScalarText] | None = Field(None, description="Environment variables; values arrive as typed.")
+    env_secret: dict[EnvName, SecretRef] | None = Field(None, description="NAME: SECRET:KEY, from the workspace's secrets.")
+    python: Text | None = Field(None, description="Python interpreter in the image; default python3 (python on Ray images).")
+    security: Security | None = None
+
+
+class HeadSize(Section):
+    """Size of the Ray head, which only controls."""
+
+    cpus: CpuQuantity | None = Field(None, description="CPUs of the head; default 2.")
+    memory: MemoryQuantity | None = Field(None, description="Memory of the head; default 8Gi.")
+    cpu_limit: CpuQuantity | None = None
+    memory_limit: MemoryQuantity | None = None
+
+
+class Rdma(Section):
+    """InfiniBand or RoCE devices."""
+
+    enabled: bool | None = Field(None, description="Ask for RDMA devices.")
+    resource: Text | None = Field(None, description="Extended resource, e.g. rdma/ib; default from the profile.")
+    count: PositiveCount | None = Field(None, description="Devices per container; default 1.")
+
+
+class ComputeSection(Section):
+    """Shape of each worker (the Ray head is apart)."""
+
+    workers: PositiveCount | None = Field(None, description="Ray workers, without the head; default 1.")
+    gpus: Count | None = Field(None, description="GPUs per worker or node; 0 for a CPU run.")
+    gpu_class: Text | None = Field(None, description="GPU class, e.g. h100-80gb; any for whatever the queue has.")
+    cpus: CpuQuantity | None = Field(None, description="CPUs requested by each worker.")
+    memory: MemoryQuantity | None = Field(None, description="Memory requested by each worker.")
+    cpu_limit: CpuQuantity | None = Field(None, description="CPU limit; default: the request.")
+    memory_limit: MemoryQuantity | None = Field(None, description="Memory limit; default: the request.")
+    shm_size: MemoryQuantity | None = Field(None, description="Size of /dev/shm; counts against memory.")
+    disk: MemoryQuantity | None = Field(None, description="Ephemeral storage requested by each worker.")
+    head: HeadSize | None = None
+    mig_profile: Text | None = Field(None, description="MIG slice, e.g. 1g.10gb: gpus counts slices.")
+    rdma: Rdma | None = None
+
+
+class NodeAffinityTerm(Section):
+    """One wish about node labels, all of which must hold."""
+
+    key: Text
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"] = "In"
+    values: list[ScalarText] | None = None
+
+
+TOPOLOGIES = ("unconstrained", "same-host", "same-accelerator-domain", "same-network-domain", "same-site")
+Topology = Literal["unconstrained", "same-host", "same-accelerator-domain", "same-network-domain", "same-site"]
+
+
+class PolicySection(Section):
+    """Where the run may go."""
+
+    profile: Text | None = Field(None, description="A profile of the workspace.")
+    queue: Text | None = Field(None, description="A LocalQueue of the workspace; auto: its default.")
+    priority: Text | None = Field(None, description="A priority tier.")
+    team: Text | None = Field(None, description="Team label, and a key of profile applicability.")
+    lane: Text | None = Field(None, description="Lane label (eval, training, large-memory, elastic), and a key of profile applicability.")
+    topology: Topology | None = Field(None, description="How close the pods must be.")
+    preferred_topology: Topology | None = Field(None, description="How close the pods should be.")
+    cluster: Text | None = Field(None, description="The cluster, where the workspace has several.")
+    node_affinity: list[NodeAffinityTerm] | None = Field(None, description="Required node labels, beside those of the flavor.")
+
+
+class Mount(Section):
+    """A storage of the workspace at a path."""
+
+    name: Name = Field(description="Name of the volume.")
+    storage: Text = Field(description="A Storage of the workspace.")
+    path: Text = Field(description="Absolute path in the container.")
+    read_only: bool | None = None
+
+
+class ImageAsset(Section):
+    """Files copied out of an image before the program starts."""
+
+    name: Name
+    image: ImageRef
+    source_path: Text
+    mount_path: Text
+
+
+class StorageSection(Section):
+    """Which data the run sees."""
+
+    data: Text | None = Field(None, description="The workspace's Storage that is mounted at its path, as TAU_DATA_DIR.")
+    output: Text | None = Field(None, description="Absolute folder for results, below a mounted storage: TAU_OUTPUT_DIR.")
+    mounts: list[Mount] | None = None
+    image_assets: list[ImageAsset] | None = Field(None, max_length=8)
+
+
+class Input(Section):
+    """Not built yet: a dataset that the run reads."""
+
+    dataset: Text | None = None
+    uri: Text | None = None
+    version: Text | None = None
+    path: Text | None = None
+    mode: Literal["mount", "copy"] | None = None
+
+
+class CheckpointSection(Section):
+    """Where checkpoints are and how a run resumes."""
+
+    path: Text | None = Field(None, description="Absolute folder below a mounted storage: TAU_CHECKPOINT_DIR.")
+    every: Duration | None = Field(None, description="How often the program should save: TAU_CHECKPOINT_EVERY.")
+    keep: PositiveCount | None = Field(None, description="How many to keep: TAU_CHECKPOINT_KEEP.")
+    resume: Text | None = Field(None, description="auto (newest complete checkpoint of this run), never, or workspace/name/digest8 of another run.")
+
+
+class Elastic(Section):
+    """Bounds of an elastic gang."""
+
+    min_workers: PositiveCount | None = None
+    max_workers: PositiveCount | None = None
+
+
+class ExecutionSection(Section):
+    """How processes are started."""
+
+    launcher: Literal["python", "torchrun", "accelerate", "deepspeed", "ray-train", "ray-tune"] | None = None
+    nodes: PositiveCount | None = Field(None, description="Nodes of a torchrun gang; default 1.")
+    processes_per_node: PositiveCount | None = Field(None, description="Processes per node; torchrun default: the GPUs.")
+    configs: dict[Text, object] | None = Field(None, description="Flags (python, torchrun), sections (ray-train) or the search space (ray-tune).")
+    metric: Text | None = Field(None, description="ray-tune: the metric to optimise.")
+    mode: Literal["min", "max"] | None = Field(None, description="ray-tune: direction of the metric; default min.")
+    num_samples: PositiveCount | None = Field(None, description="ray-tune: samples; default 1.")
+    max_concurrent_trials: PositiveCount | None = Field(None, description="ray-tune: trials at once; default 1.")
+    elastic: Elastic | None = None
+    allow_nccl_override: bool | None = Field(None, description="Permit NCCL_* in runtime.env.")
+
+
+RETRY_REASONS = ("Preempted", "Evicted", "OOMKilled", "NodeFailure", "Error")
+
+
+class ResilienceSection(Section):
+    """When a failed attempt is followed by another."""
+
+    max_retries: Annotated[int, Field(ge=0, le=998)] | None = Field(None, description="Attempts after the first; default 0.")
+    retry_on: list[Literal["Preempted", "Evicted", "OOMKilled", "NodeFailure", "Error"]] | None = None
+    fatal_exit_codes: list[Annotated[int, Field(ge=1, le=255)]] | None = None
+    backoff_initial: Duration | None = None
+    backoff_max: Duration | None = None
+
+
+class MetricsSection(Section):
+    """What is kept as evidence beside the logs."""
+
+    history: list[Text] | None = Field(None, description="JSONL files or globs under the output folder.")
+    prometheus: dict[Text, Text] | None = Field(None, description="NAME: PromQL, recorded at the end.")
+
+
+class ExperimentSection(Section):
+    """What the run belongs to."""
+
+    project: Text | None = None
+    name: Text | None = None
+    group: Text | None = None
+    hyperparameters: dict[Text, object] | None = None
+    seed: int | None = None
+
+
+class BudgetSection(Section):
+    """Not built yet: a ceiling of use."""
+
+    max_gpu_hours: Annotated[float, Field(gt=0)] | None = None
+    max_cost: Annotated[float, Field(gt=0)] | None = None
+
+
+class RunSpec(Section):
+    """A run: what one tau.yaml document asks for."""
+
+    schema_version: Literal[1] | None = Field(None, description="1: TauGrid's managed dialect, unless an engine is set.")
+    name: Text | None = Field(None, description="Name of the run in its workspace.")
+    description: Text | None = None
+    labels: dict[Text, ScalarText] | None = None
+    generation: PositiveCount | None = Field(None, description="Bump it to run the same document, or its changed code, again; default 1.")
+    cancelled: bool | None = Field(None, description="true cancels the live run.")
+    on_edit: Literal["wait", "replace", "beside"] | None = Field(None, description="What an edited document does while its older run lives.")
+    workspace: Text | None = Field(None, description="Only to repeat the folder's name.")
+    run: RunSection | None = None
+    code: CodeSection | None = None
+    runtime: RuntimeSection | None = None
+    compute: ComputeSection | None = None
+    policy: PolicySection | None = None
+    storage: StorageSection | None = None
+    inputs: dict[Text, Input] | None = None
+    checkpoint: CheckpointSection | None = None
+    execution: ExecutionSection | None = None
+    resilience: ResilienceSection | None = None
+    metrics: MetricsSection | None = None
+    experiment: ExperimentSection | None = None
+    budget: BudgetSection | None = None
