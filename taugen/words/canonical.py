@@ -1,0 +1,108 @@
+"""Canonical JSON (RFC 8785) and digests of it.
+
+In: JSON-shaped data. Out: bytes that are the same for equal data wherever and whenever they are made. Never two texts for one value, never one
+text for two values: numbers that a double can't hold are refused.
+"""
+
+import hashlib
+import json
+import re
+
+from taugen.words import Json, Path, dotted
+
+MOST_INTEGER = 2**53 - 1
+
+# RFC 8785 and json.dumps write everything alike but floats, integers beyond 2**53 and the order of keys with characters from U+D800 on (UTF-16
+# order). A number stands after one of these characters; the same inside a string only costs the fast path.
+_ODD = re.compile(r"(?:^|[\[:,])-?[0-9]+(?:[.eE]|(?<=[0-9]{16}))|[\ud800-\U0010ffff]")
+_FAST = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False)
+_TEXT = json.JSONEncoder(ensure_ascii=False).encode
+
+
+class CanonicalError(ValueError):
+    """A value has no canonical form: not finite, beyond 2**53, half a surrogate pair, nested too deeply. `path` leads to it."""
+
+    def __init__(self, message: str, path: Path = ()) -> None:
+        super().__init__(message, path)
+        self.message = message
+        self.path = path
+
+    def __str__(self) -> str:
+        return f"{dotted(self.path)}: {self.message}" if self.path else self.message
+
+
+def jcs(value: Json) -> bytes:
+    """The canonical JSON of RFC 8785 in UTF-8. Raises CanonicalError."""
+    try:
+        text = _FAST.encode(value)
+    except RecursionError:
+        raise CanonicalError("nested too deeply") from None
+    except ValueError:
+        text = ""
+    if text and not _ODD.search(text):
+        return text.encode()
+    out: list[str] = []
+    _write(value, (), out)
+    return "".join(out).encode()
+
+
+def digest(value: Json) -> str:
+    """The sha256 of the canonical JSON, 64 hex digits. Raises CanonicalError."""
+    return hashlib.sha256(jcs(value)).hexdigest()
+
+
+def _write(value: Json, path: Path, out: list[str]) -> None:
+    if isinstance(value, dict):
+        out.append("{")
+        for i, key in enumerate(sorted(value, key=lambda k: k.encode("utf-16-be", "surrogatepass"))):
+            out.append("," * (i > 0) + _string(key, path) + ":")
+            _write(value[key], (*path, key), out)
+        out.append("}")
+    elif isinstance(value, list):
+        out.append("[")
+        for i, item in enumerate(value):
+            out.append("," * (i > 0))
+            _write(item, (*path, i), out)
+        out.append("]")
+    else:
+        out.append(_scalar(value, path))
+
+
+def _scalar(value: str | float | None, path: Path) -> str:
+    if isinstance(value, str):
+        return _string(value, path)
+    if value is None or isinstance(value, bool):
+        return _TEXT(value)
+    if isinstance(value, float):
+        return _number(value, path)
+    if abs(value) > MOST_INTEGER:
+        raise CanonicalError(f"{str(value)[:40]} is beyond 2^53, where JSON numbers are no longer exact; write it as a string", path)
+    return str(int(value))
+
+
+def _string(text: str, path: Path) -> str:
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        raise CanonicalError("half a surrogate pair is not text", path)
+    return _TEXT(text)
+
+
+def _number(value: float, path: Path) -> str:
+    """A double as ECMAScript prints it: the shortest digits (as Python's repr), plain between 1e-7 and 1e21."""
+    if value - value != 0:
+        raise CanonicalError("not a finite number", path)
+    if value == 0:
+        return "0"
+    sign = "-" if value < 0 else ""
+    mantissa, _, power = repr(abs(value)).partition("e")
+    whole, _, part = mantissa.partition(".")
+    part = "" if part == "0" else part
+    all_digits = (whole + part).lstrip("0")
+    point = len(whole) + int(power or 0) - (len(whole + part) - len(all_digits))
+    digits = all_digits.rstrip("0")
+    if 0 < point <= 21:
+        text = digits.ljust(point, "0") if len(digits) <= point else f"{digits[:point]}.{digits[point:]}"
+    elif -6 < point <= 0:
+        text = "0." + "0" * -point + digits
+    else:
+        text = digits[0] + ("." + digits[1:] if len(digits) > 1 else "") + f"e{point - 1:+d}"
+    return sign + text
