@@ -28,8 +28,8 @@ _VISIBLE = re.compile(rf"[ -~{_SEEN}]*")
 _BLOCK = re.compile(rf"[\n\t -~{_SEEN}]*")
 _WORDS: Final = frozenset(("", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<", ".inf", "+.inf", "-.inf", ".nan", "+.nan", "-.nan"))
 _NUMBER = re.compile(
-    r"[-+]?(?:0[bB][01_]*|0[oO][0-7_]*|0[xX][0-9a-fA-F_]*|[0-9][0-9_,]*(?::[0-9_]*)*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9_]*)?|\.[0-9_]+(?:[eE][-+]?[0-9_]*)?)"
-    r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ].*)?"
+    r"(?:[-+]_*)?(?:0[bB][01_]*|0[oO][0-7_]*|0[xX][0-9a-fA-F_]*|[0-9][0-9_,]*(?::[0-9_]*)*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9_]*)?|\.[0-9_]+(?:[eE][-+]?[0-9_]*)?)"
+    r"|[-+]_+|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ].*)?"
 )
 _ESCAPE = re.compile(rf"[^ !#-\[\]-~{_SEEN}]")
 _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e", "\x07": "\\a", "\x08": "\\b"}
@@ -56,7 +56,7 @@ def emit(value: Json) -> str:
 
 def quoted(text: str) -> str:
     """The text as a scalar on one line, plain where it can be."""
-    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS and not _NUMBER.fullmatch(text):
+    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS and not _NUMBER.fullmatch(text) and not _NUMBER.fullmatch(text.replace("_", "")):
         return text
     if _VISIBLE.fullmatch(text):
         if '"' in text or "\\" in text:
