@@ -1,0 +1,393 @@
+"""The one door to git: every git process of taugen starts here.
+
+In: a list of arguments and a folder. Out: bytes, or `GitError` with the argument list and what git said. What must never happen: a shell, a hook of
+the repository, a prompt, a connection that the caller did not allow, a path read as an option or as a pattern, an answer that depends on the
+locale, the time zone or `GIT_*` variables left by a surrounding git command.
+
+Configuration of the system and of the user is read on purpose: credential helpers, proxies, certificates, `insteadOf` and `safe.directory` live
+there, and a push needs them. What in it could change an answer is pinned by options and variables below instead.
+"""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, NamedTuple, Self
+
+LOCAL_TIMEOUT = 600.0  # seconds
+REMOTE_TIMEOUT = 300.0  # seconds
+REMOTE_PROTOCOLS = ("https", "ssh", "file")
+_LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
+_SPOOL = 8 * 1024 * 1024  # bytes of an answer kept in memory
+
+# Needed to authenticate or to reach a server; everything else that starts with GIT_ is dropped. A hook sets GIT_DIR and GIT_INDEX_FILE, which
+# would point every command at the wrong repository.
+_KEPT = frozenset({
+    "GIT_ASKPASS", "GIT_CEILING_DIRECTORIES", "GIT_CONFIG_COUNT", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_EXEC_PATH",
+    "GIT_HTTP_PROXY_AUTHMETHOD", "GIT_PROXY_COMMAND", "GIT_PROXY_SSL_CAINFO", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH", "GIT_SSL_CERT", "GIT_SSL_KEY", "GIT_SSL_NO_VERIFY",
+})  # fmt: skip
+_KEPT_PREFIXES = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
+_PINNED = {
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LANGUAGE": "C",
+    "LC_ALL": "C",
+    "TZ": "UTC",
+}
+_OPTIONS = (
+    "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+)  # fmt: skip
+
+
+class GitError(Exception):
+    """A git command failed: `argv` (without git and the pinned options), `code`, `stderr`. `str()` is one sentence for people."""
+
+    def __init__(self, argv: Sequence[str], code: int, stderr: str) -> None:
+        self.argv = tuple(argv)
+        self.code = code
+        self.stderr = stderr.strip()
+        super().__init__(f"git {self.argv[0] if self.argv else ''} failed ({code}): {_plain(self.stderr)}")
+
+
+class GitResult(NamedTuple):
+    """What a git process left."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+
+class Entry(NamedTuple):
+    """A file of a tree: `mode` is 100644, 100755, 120000 or 160000; `blob` the object id, None where only the disk knows it."""
+
+    mode: str
+    blob: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitInfo:
+    """A commit as it was written. Dates are git's raw form, seconds since the epoch and the zone: ``1700000000 +0100``."""
+
+    sha: str
+    tree: str
+    parents: tuple[str, ...]
+    author_name: str
+    author_email: str
+    author_date: str
+    committer_name: str
+    committer_email: str
+    committer_date: str
+    message: str
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
+
+
+def _plain(stderr: str) -> str:
+    if "dubious ownership" in stderr:
+        return "the repository belongs to another user; allow it with: git config --global --add safe.directory <its folder>"
+    if "not a git repository" in stderr:
+        return "this folder is not in a Git repository"
+    lines = [line.removeprefix("fatal: ").removeprefix("error: ") for line in stderr.splitlines() if line.strip()]
+    return "; ".join(lines[:4]) or "no message"
+
+
+def environment(allow: Iterable[str] = (), extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of a git process. `allow` lists the transports it may use; none by default, so that a partial clone can't dial home."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT or k.startswith(_KEPT_PREFIXES)}
+    env.update(_PINNED)
+    narrowed = os.environ.get("GIT_ALLOW_PROTOCOL")
+    allowed = [p for p in allow if p != "ext" and (narrowed is None or p in narrowed.split(":"))]
+    env["GIT_ALLOW_PROTOCOL"] = ":".join(allowed) or "none"
+    env.update(extra or {})
+    return env
+
+
+def protocols_for(url: str) -> tuple[str, ...]:
+    """The transports a remote may use: https, ssh and local paths, and plain http on the loopback interface only."""
+    loopback = any(url == host or url.startswith((host + "/", host + ":")) for host in _LOOPBACK)
+    return (*REMOTE_PROTOCOLS, "http") if loopback else REMOTE_PROTOCOLS
+
+
+def run(
+    args: Sequence[str],
+    *,
+    cwd: Path | str,
+    stdin: bytes | Iterable[bytes] | None = None,
+    check: bool = True,
+    env_extra: Mapping[str, str] | None = None,
+    allow: Iterable[str] = (),
+    timeout: float = LOCAL_TIMEOUT,
+) -> GitResult:
+    """Run ``git ARGS`` in `cwd` to its end.
+
+    `stdin` may be pieces, which are written as they come. Raises `GitError` on a non-zero exit (unless `check` is False), a missing git, a missing
+    folder or a timeout (code 124).
+    """
+    # Files instead of pipes: a process that answers while it still reads can't dead-lock with us, and large answers don't stay in memory twice.
+    with tempfile.SpooledTemporaryFile(_SPOOL) as spool_in, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        pieces: Iterable[bytes] = ()
+        source: int | IO[bytes] = subprocess.DEVNULL
+        if isinstance(stdin, bytes):
+            spool_in.write(stdin)
+            spool_in.seek(0)
+            source = spool_in
+        elif stdin is not None:
+            source, pieces = subprocess.PIPE, stdin
+        process = start(args, cwd=cwd, stdin=source, stdout=out, stderr=err, env=environment(allow, env_extra))
+        try:
+            feed(process, pieces)
+            code = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise GitError(args, 124, f"no end after {timeout:.0f} seconds") from None
+        finally:
+            stop(process)
+        out.seek(0)
+        err.seek(0)
+        result = GitResult(code, out.read(), err.read())
+    if check and code:
+        raise GitError(args, code, result.err.decode("utf-8", "replace"))
+    return result
+
+
+def start(
+    args: Sequence[str],
+    *,
+    cwd: Path | str,
+    stdin: int | IO[bytes] = subprocess.PIPE,
+    stdout: int | IO[bytes] = subprocess.PIPE,
+    stderr: int | IO[bytes] = subprocess.DEVNULL,
+    env: Mapping[str, str] | None = None,
+) -> "subprocess.Popen[bytes]":
+    """Start a git process for the callers that talk to it while it runs; `run` is for all others."""
+    try:
+        return subprocess.Popen(
+            ["git", *_OPTIONS, *args], cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr, env=dict(env or environment()), bufsize=1 << 16
+        )
+    except FileNotFoundError:
+        missing = "git is not installed" if Path(cwd).is_dir() else f"the folder {cwd} does not exist"
+        raise GitError(args, 127, missing) from None
+    except NotADirectoryError:
+        raise GitError(args, 127, f"{cwd} is not a folder") from None
+
+
+def stop(process: "subprocess.Popen[bytes]") -> None:
+    """End a process that may still run, and close its pipes."""
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                continue
+
+
+def feed(process: "subprocess.Popen[bytes]", pieces: Iterable[bytes]) -> None:
+    """Write pieces to a process and close its input; one that ended early is no error here: its exit code and stderr say why."""
+    if process.stdin is None:
+        return
+    try:
+        for piece in pieces:
+            process.stdin.write(piece)
+        process.stdin.close()
+    except BrokenPipeError:
+        return
+
+
+class CatFile:
+    """One long-lived ``git cat-file --batch``: contents by object id or by any name git knows (``HEAD:path``)."""
+
+    # Requests that are certain to fit into the smallest pipe (4 KiB): git may be busy answering while they are written.
+    _AHEAD = 50
+
+    def __init__(self, repo: Path | str) -> None:
+        self._process = start(["cat-file", "--batch"], cwd=repo)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process; the object is of no use afterwards."""
+        stop(self._process)
+
+    def read(self, spec: str) -> bytes | None:
+        """The content of an object, None where there is no such object. Raises `GitError` if git died."""
+        content = next(self.read_many([spec]))
+        assert not isinstance(content, int)
+        return content
+
+    def read_many(self, specs: Sequence[str], limit: int | None = None) -> Iterator[bytes | int | None]:
+        """The contents in the order of `specs`; asked for in blocks, since a round trip costs more than a small object.
+
+        None stands for an object that does not exist, a number for the size of one with more than `limit` bytes, which is passed over. To be
+        read to its end.
+        """
+        for first in range(0, len(specs), self._AHEAD):
+            block = specs[first : first + self._AHEAD]
+            self._ask(block)
+            for spec in block:
+                yield self._answer(spec, limit)
+
+    def _ask(self, specs: Sequence[str]) -> None:
+        lines = []
+        for spec in specs:
+            if "\n" in spec:
+                raise GitError(["cat-file"], 128, f"an object name can't hold a line break: {spec!r}")
+            lines.append(spec.encode("utf-8", "surrogateescape") + b"\n")
+        pipe = self._process.stdin
+        assert pipe is not None
+        try:
+            pipe.write(b"".join(lines))
+            pipe.flush()
+        except (BrokenPipeError, ValueError):
+            raise self._died() from None
+
+    def _answer(self, spec: str, limit: int | None) -> bytes | int | None:
+        pipe = self._process.stdout
+        assert pipe is not None
+        head = pipe.readline()
+        if not head:
+            raise self._died()
+        if head.endswith((b" missing\n", b" ambiguous\n", b" submodule\n")):
+            return None
+        last = head.rsplit(b" ", 1)[-1].strip()
+        if not last.isdigit():
+            raise GitError(["cat-file"], 128, f"{spec}: {head.decode('utf-8', 'replace').strip()}")
+        size = int(last)
+        if limit is not None and size > limit:
+            left = size + 1
+            while left:
+                left -= len(pipe.read(min(left, 1 << 20))) or left
+            return size
+        content = pipe.read(size + 1)
+        if len(content) != size + 1:
+            raise self._died()
+        return content[:-1]
+
+    def _died(self) -> GitError:
+        return GitError(["cat-file", "--batch"], self._process.poll() or 128, "git ended: the repository is damaged or was removed")
+
+
+def sizes(repo: Path | str, specs: Sequence[str]) -> list[int | None]:
+    """The sizes of objects in bytes, without reading their contents; None where there is no such object."""
+    text = "".join(f"{spec}\n" for spec in specs).encode("utf-8", "surrogateescape")
+    out = run(["cat-file", "--batch-check=%(objectsize)"], cwd=repo, stdin=text).out
+    return [int(line) if line.isdigit() else None for line in out.splitlines()]
+
+
+def toplevel(folder: Path | str) -> Path | None:
+    """The root of the working tree that holds `folder`; None outside of a repository. Raises `GitError` in a bare one."""
+    got = run(["rev-parse", "--show-toplevel"], cwd=folder, check=False)
+    if got.code == 0:
+        return Path(os.fsdecode(got.out.removesuffix(b"\n")))
+    if b"not a git repository" in got.err:
+        return None
+    raise GitError(["rev-parse", "--show-toplevel"], got.code, got.err.decode("utf-8", "replace"))
+
+
+def resolve(repo: Path | str, ref: str) -> str:
+    """The full id of the commit that `ref` names. Raises `GitError` that says which name is unknown."""
+    args = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"]
+    got = run(args, cwd=repo, check=False)
+    if got.code:
+        reason = got.err.decode("utf-8", "replace").strip()
+        raise GitError(args, got.code, reason or f"there is no commit {ref!r} in this repository")
+    return got.out.decode("ascii").strip()
+
+
+def find(repo: Path | str, ref: str) -> str | None:
+    """The commit that `ref` names, None where the name is unknown. Raises `GitError` where the repository can't be read."""
+    got = run(["rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"], cwd=repo, check=False)
+    if got.code and got.err.strip():
+        raise GitError(["rev-parse", ref], got.code, got.err.decode("utf-8", "replace"))
+    return got.out.decode("ascii").strip() or None
+
+
+def is_ancestor(repo: Path | str, older: str, newer: str) -> bool:
+    """Whether `newer` descends from `older` or is it. Raises `GitError` for unknown commits."""
+    args = ["merge-base", "--is-ancestor", older, newer]
+    got = run(args, cwd=repo, check=False)
+    if got.code > 1:
+        raise GitError(args, got.code, got.err.decode("utf-8", "replace"))
+    return got.code == 0
+
+
+def is_shallow(repo: Path | str) -> bool:
+    """Whether history was cut off (``fetch-depth: 1`` in CI): then descent can't be proved."""
+    return run(["rev-parse", "--is-shallow-repository"], cwd=repo).out.strip() == b"true"
+
+
+def ls_tree(repo: Path | str, commit: str, prefix: str = "") -> dict[str, Entry]:
+    """All files of a commit below `prefix`, by path relative to it, in git's order. A prefix that the commit lacks has no files."""
+    treeish = f"{commit}:{prefix.strip('/')}"
+    got = run(["ls-tree", "-r", "-z", "--full-tree", treeish], cwd=repo, check=False)
+    if got.code:
+        resolve(repo, commit)
+        return {}
+    entries = {}
+    for record in got.out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+        meta, _, path = record.partition("\t")
+        mode, _, blob = meta.split(" ")
+        entries[path] = Entry(mode, blob)
+    return entries
+
+
+def diff_names(repo: Path | str, old: str, new: str, paths: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """What differs between two commits: (``A``, ``D``, ``M`` or ``T``, path from the top), renames as a deletion and an addition."""
+    args = ["diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--name-status", old, new, "--", *paths]
+    fields = run(args, cwd=repo).out.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    return list(zip(fields[::2], fields[1::2], strict=True))
+
+
+def last_commit_touching(repo: Path | str, path: str, ref: str = "HEAD") -> str | None:
+    """The newest commit reachable from `ref` that changed `path`, None if none did."""
+    out = run(["rev-list", "-1", "--end-of-options", ref, "--", path], cwd=repo).out
+    return out.decode("ascii").strip() or None
+
+
+def commit_info(repo: Path | str, sha: str) -> CommitInfo:
+    """Read a commit object itself: no setting of log or show takes part."""
+    raw = run(["cat-file", "commit", sha], cwd=repo).out.decode("utf-8", "replace")
+    head, _, message = raw.partition("\n\n")
+    fields: dict[str, str] = {}
+    parents = []
+    for line in head.split("\n"):
+        key, _, value = line.partition(" ")
+        if key == "parent":
+            parents.append(value)
+        elif key:
+            fields.setdefault(key, value)
+    author, committer = _person(fields["author"]), _person(fields["committer"])
+    return CommitInfo(sha, fields["tree"], tuple(parents), *author, *committer, message)
+
+
+def _person(line: str) -> tuple[str, str, str]:
+    name, _, rest = line.rpartition(" <")
+    mail, _, date = rest.partition("> ")
+    return name, mail, date
+
+
+def trailers(message: str) -> dict[str, list[str]]:
+    """The ``Key: value`` lines that end a commit message, by key in their order; {} unless the whole last paragraph is of that form."""
+    paragraphs = [p for p in message.strip().split("\n\n") if p.strip()]
+    found: dict[str, list[str]] = {}
+    if len(paragraphs) < 2:
+        return found
+    for line in paragraphs[-1].splitlines():
+        key, colon, value = line.partition(":")
+        if not colon or not key.replace("-", "").isalnum():
+            return {}
+        found.setdefault(key, []).append(value.strip())
+    return found

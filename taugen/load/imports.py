@@ -1,0 +1,175 @@
+"""Which modules a Python program imports, and which of them stand in the workspace without being delivered.
+
+In: sources as bytes, never executed. Out: module names and paths. What must never happen: code run, or a guess about what an image has installed:
+only modules whose file stands in the workspace are reported.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from taugen.load.code import CodeTree
+from taugen.load.tree import LINK, SourceTree, Unreadable
+
+MAX_SOURCE = 1024 * 1024  # bytes of a module that is parsed
+MAX_MODULES = 500  # delivered modules that are followed from an entrypoint
+_GUARDS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+
+
+def python_imports(source: bytes) -> set[str]:
+    """The top-level names of the modules that a source imports absolutely; empty for what is not Python.
+
+    Imports that the program itself guards (``try: ... except ImportError``, ``if TYPE_CHECKING``) don't count: it runs without them.
+    """
+    return {name.partition(".")[0] for level, name in _imports(source) if level == 0}
+
+
+def missing_imports(tree: SourceTree, code: CodeTree, entrypoint: str, workspace_root: str) -> list[tuple[str, str]]:
+    """The imported modules that a run would miss: (module, the path in the tree where it stands), sorted.
+
+    Follows the delivered modules that `entrypoint` (relative to the code root) imports. A missing module is looked for beside the entrypoint, in the
+    code root, and in the folders between it and `workspace_root` with their direct subfolders; those of other runs (with a tau.yaml) excepted.
+    """
+    return _Search(tree, code, workspace_root).run(entrypoint)
+
+
+def _imports(source: bytes) -> set[tuple[int, str]]:
+    """(level, dotted name) of each unguarded import; ``from a import b`` gives a and a.b, since b may be a module."""
+    if len(source) > MAX_SOURCE or b"import" not in source:
+        return set()
+    try:
+        module = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    found: set[tuple[int, str]] = set()
+    for node in _unguarded(module):
+        if isinstance(node, ast.Import):
+            found.update((0, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if base:
+                found.add((node.level, base))
+            found.update((node.level, f"{base}.{alias.name}".strip(".")) for alias in node.names if alias.name != "*")
+    return found
+
+
+def _unguarded(module: ast.Module) -> Iterator[ast.AST]:
+    stack: list[ast.AST] = [module]
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node, ast.Try) and any(_catches_import_error(h) for h in node.handlers):
+            stack.extend([*node.orelse, *node.finalbody])
+        elif isinstance(node, ast.If) and _is_type_checking(node.test):
+            stack.extend(node.orelse)
+        elif isinstance(node, ast.stmt | ast.Module | ast.ExceptHandler | ast.match_case):
+            stack.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case))
+
+
+def _catches_import_error(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(isinstance(kind, ast.Name) and kind.id in _GUARDS for kind in kinds)
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING")
+
+
+@dataclass(slots=True)
+class _Search:
+    tree: SourceTree
+    code: CodeTree
+    workspace: str
+    sources: dict[str, str] = field(default_factory=dict)
+    packages: set[str] = field(default_factory=set)
+
+    def run(self, entrypoint: str) -> list[tuple[str, str]]:
+        for file in self.code.files:
+            self.sources[file.path] = file.source
+            if file.path.endswith(".py"):
+                folder = file.path
+                while (folder := folder.rpartition("/")[0]) and folder not in self.packages:
+                    self.packages.add(folder)
+        start = entrypoint.rpartition("/")[0]
+        roots = list(dict.fromkeys([start, ""]))
+        missing: dict[str, str] = {}
+        todo, seen = [entrypoint], {entrypoint}
+        while todo and len(seen) <= MAX_MODULES:
+            path = todo.pop()
+            for level, name in sorted(self.imports_of(path)):
+                found = self.delivered(level, name, path, roots)
+                todo.extend(p for p in found if p not in seen)
+                seen.update(found)
+                top = name.partition(".")[0]
+                if level == 0 and top not in missing and not self.has(top, roots) and top not in sys.stdlib_module_names:
+                    where = self.elsewhere(top, start)
+                    if where is not None:
+                        missing[top] = where
+        return sorted(missing.items())
+
+    def imports_of(self, path: str) -> set[tuple[int, str]]:
+        source = self.sources.get(path)
+        if source is None or not path.endswith(".py"):
+            return set()
+        try:
+            return _imports(self.tree.read(source, MAX_SOURCE))
+        except Unreadable:
+            return set()
+
+    def has(self, top: str, roots: list[str]) -> bool:
+        return any(_join(root, top) + ".py" in self.sources or _join(root, top) in self.packages for root in roots)
+
+    def delivered(self, level: int, name: str, importer: str, roots: list[str]) -> list[str]:
+        """The delivered files that importing `name` would run: the module and the packages above it."""
+        if level:
+            folder = importer.split("/")[:-level]
+            roots = ["/".join(folder)]
+        found = []
+        for root in roots:
+            at = root
+            for part in name.split("."):
+                at = _join(at, part)
+                found.extend(p for p in (f"{at}.py", f"{at}/__init__.py") if p in self.sources)
+        return found
+
+    def elsewhere(self, top: str, start: str) -> str | None:
+        """Where the workspace holds a module that is not delivered."""
+        root = self.code.root
+        for folder in dict.fromkeys([_join(root, start), root]):
+            if (found := self.module_at(folder, top)) is not None:
+                return found
+        while root != self.workspace and root:
+            root = root.rpartition("/")[0]
+            if self.workspace and not _within(root, self.workspace):
+                return None
+            for folder in [root, *self.siblings(root)]:
+                if (found := self.module_at(folder, top)) is not None:
+                    return found
+        return None
+
+    def siblings(self, folder: str) -> list[str]:
+        """The direct subfolders that belong to no other run."""
+        prefix = folder + "/" if folder else ""
+        names = {path[len(prefix) :].partition("/")[0] for path in self.tree.below(folder) if "/" in path[len(prefix) :]}
+        paths = self.tree.paths()
+        return [prefix + name for name in sorted(names) if f"{prefix}{name}/tau.yaml" not in paths and prefix + name != self.code.root]
+
+    def module_at(self, folder: str, top: str) -> str | None:
+        base = _join(folder, top)
+        paths = self.tree.paths()
+        for path in (f"{base}.py", f"{base}/__init__.py"):
+            if path in paths or path in self.tree.untracked():
+                return path
+        inside = self.tree.below(base)
+        return base if any(p.endswith(".py") and "/" not in p[len(base) + 1 :] and paths[p].mode != LINK for p in inside) else None
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder and name else folder or name
+
+
+def _within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder + "/")
