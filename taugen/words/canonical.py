@@ -1,7 +1,7 @@
 """Canonical JSON (RFC 8785) and digests of it.
 
-In: JSON-shaped data. Out: bytes that are the same for equal data wherever and whenever they are made. Never two texts for one value, never one
-text for two values: numbers that a double can't hold are refused.
+In: JSON-shaped data. Out: bytes that are the same for equal data wherever and whenever they are made. Never two texts for one value, never
+one text for two values: numbers that a double can't hold are refused.
 """
 
 import hashlib
@@ -12,8 +12,8 @@ from taugen.words import Json, Path, dotted
 
 MOST_INTEGER = 2**53 - 1
 
-# RFC 8785 and json.dumps write everything alike but floats, integers beyond 2**53 and the order of keys with characters from U+D800 on (UTF-16
-# order). A number stands after one of these characters; the same inside a string only costs the fast path.
+# RFC 8785 and json.dumps write everything alike but floats, integers beyond 2**53 and the order of keys with characters from U+D800 on
+# (UTF-16 order). A number stands after one of these characters; the same inside a string only costs the fast path.
 _ODD = re.compile(r"(?:^|[\[:,])-?[0-9]+(?:[.eE]|(?<=[0-9]{16}))|[\ud800-\U0010ffff]")
 _FAST = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False)
 _TEXT = json.JSONEncoder(ensure_ascii=False).encode
@@ -35,14 +35,21 @@ def jcs(value: Json) -> bytes:
     """The canonical JSON of RFC 8785 in UTF-8. Raises CanonicalError."""
     try:
         text = _FAST.encode(value)
+        if not _ODD.search(text):
+            return text.encode()
+    except ValueError:
+        pass  # not finite: the slow path names the place
     except RecursionError:
         raise CanonicalError("nested too deeply") from None
-    except ValueError:
-        text = ""
-    if text and not _ODD.search(text):
-        return text.encode()
+    return _slow(value)
+
+
+def _slow(value: Json) -> bytes:
     out: list[str] = []
-    _write(value, (), out)
+    try:
+        _write(value, (), out)
+    except RecursionError:
+        raise CanonicalError("nested too deeply") from None
     return "".join(out).encode()
 
 
@@ -76,7 +83,7 @@ def _scalar(value: str | float | None, path: Path) -> str:
     if isinstance(value, float):
         return _number(value, path)
     if abs(value) > MOST_INTEGER:
-        raise CanonicalError(f"{str(value)[:40]} is beyond 2^53, where JSON numbers are no longer exact; write it as a string", path)
+        raise CanonicalError("an integer beyond 2^53, where JSON numbers are no longer exact: write it in quotes", path)
     return str(int(value))
 
 

@@ -1,15 +1,14 @@
 """Characters that look like others.
 
-In: a name that a person typed. Out: a description of the first character that isn't plain ASCII, fit for a finding. The text itself is never
-shown raw.
+In: a name that a person typed. Out: a description of the first character that isn't plain ASCII, fit for a finding. The text itself is
+never shown raw.
 """
 
 import unicodedata
 
-_LATIN = "aceopxyijsdhqwvlnurgkmtbABCEHIKMOPSTXYZJNQGVWDFLRU"
 _LIKE = {
-    "a": "аɑα", "c": "сϲ", "d": "ԁ", "e": "е", "g": "ɡ", "h": "һ", "i": "іıι", "j": "ј", "k": "κк", "l": "ӏ", "m": "м", "n": "ո", "o": "оοօ",
-    "p": "рρ", "q": "ԛ", "r": "г", "s": "ѕ", "t": "т", "u": "υս", "v": "ѵν", "w": "ԝω", "x": "х", "y": "уγ",
+    "a": "аɑα", "c": "сϲ", "d": "ԁ", "e": "е", "g": "ɡ", "h": "һ", "i": "іıι", "j": "ј", "k": "κк", "l": "ӏ", "m": "м", "n": "ո",
+    "o": "оοօ", "p": "рρ", "q": "ԛ", "r": "г", "s": "ѕ", "t": "т", "u": "υս", "v": "ѵν", "w": "ԝω", "x": "х", "y": "уγ",
     "A": "АΑ", "B": "ВΒ", "C": "СϹ", "E": "ЕΕ", "H": "НΗ", "I": "ІΙ", "J": "Ј", "K": "КΚK", "M": "МΜ", "N": "Ν", "O": "ОΟ", "P": "РΡ",
     "S": "Ѕ", "T": "ТΤ", "X": "ХΧ", "Y": "УΥ", "Z": "Ζ", "-": "‐‑‒–—−", "_": "＿", ".": "․。", "/": "⁄∕", ":": "꞉ː∶", "'": "‘’", '"': "“”",
     "0": "᧐", "1": "１",

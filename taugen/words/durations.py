@@ -23,10 +23,16 @@ class DurationError(TextError):
     """Not a duration in whole seconds."""
 
 
+def parse(text: str | float) -> int:
+    """Seconds (0 to 2147483647). Units ``d``, ``h``, ``m``, ``s``, and Go's smaller ones when the sum is whole. Raises DurationError.
+
+    Numbers are taken only to say that they have no unit.
+    """
+    return _read(text.strip(" ") if isinstance(text, str) else repr(text))
+
+
 @lru_cache(maxsize=4096)
-def parse(text: str) -> int:
-    """Seconds (0 to 2147483647). Units ``d``, ``h``, ``m``, ``s``, and Go's smaller ones when the sum is whole. Raises DurationError."""
-    text = text.strip(" ")
+def _read(text: str) -> int:
     if re.fullmatch(r"[0-9]+(\.[0-9]*)?", text) and len(text) <= _LONGEST:
         raise DurationError(f"{shown(text)} has no unit", f"write {text}s, {text}m or {text}h")
     if text.startswith("-"):
@@ -36,7 +42,8 @@ def parse(text: str) -> int:
     seconds = Fraction(0)
     for number, unit in _PART.findall(text):
         if unit not in _UNITS:
-            raise DurationError(f"{shown(text)} has the unknown unit {shown(unit)}", "the units are s, m, h and d, such as 1h30m")
+            known = f"write {text.lower()}" if unit.lower() in _UNITS else "the units are s, m, h and d, such as 1h30m"
+            raise DurationError(f"{shown(text)} has the unknown unit {shown(unit)}", known)
         seconds += Fraction("0" + number.rstrip(".")) * _UNITS[unit]
     if seconds.denominator != 1:
         raise DurationError(f"{shown(text)} is not in whole seconds", f"write {write(int(seconds) + 1)}")
@@ -45,8 +52,8 @@ def parse(text: str) -> int:
     return int(seconds)
 
 
-def canonical(text: str) -> str:
-    """The one spelling of a duration: hours, minutes, seconds, none that is zero: ``60s`` -> ``1m``, ``3d`` -> ``72h``. Raises DurationError."""
+def canonical(text: str | float) -> str:
+    """The one spelling: hours, minutes, seconds, none that is zero: ``60s`` -> ``1m``, ``3d`` -> ``72h``. Raises DurationError."""
     return write(parse(text))
 
 
@@ -57,7 +64,7 @@ def write(seconds: int) -> str:
 
 
 def write_go(seconds: int) -> str:
-    """Seconds (>= 0) as Go prints them and controllers store them: ``10m0s``, ``1h0m0s``; an object written so is never rewritten (metav1.Duration)."""
+    """Seconds (>= 0) as Go prints them, and so as controllers store a metav1.Duration: ``10m0s``, ``1h0m0s``."""
     hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
     if hours:
         return f"{hours}h{minutes}m{rest}s"

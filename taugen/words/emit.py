@@ -1,12 +1,13 @@
 """The YAML writer: JSON-shaped data to the text that is committed.
 
-In: dicts, lists, strings, numbers, booleans, None. Out: block-style YAML that every YAML 1.1 and 1.2 parser reads back as the same data, and
-whose bytes depend on nothing but the data: no upgrade of a library reformats a committed file.
+In: dicts, lists, strings, numbers, booleans, None. Out: block-style YAML that every YAML 1.1 and 1.2 parser reads back as the same data,
+and whose bytes depend on nothing but the data: no upgrade of a library reformats a committed file.
 
-Layout: two spaces, lists at the indent of their key (as kubectl prints), keys in the order of the dict, nothing folded, no anchors. A string is plain
-where no parser can take it for anything else; else in double quotes; in single quotes when that saves escapes (JSON in a string, patterns with a
-backslash). A string of several lines is a block literal (``|``, ``|-``, ``|+``), or in double quotes when it holds what a literal can't carry
-exactly (CR, control characters). Characters that a reviewer can't see (bidi marks, zero-width, odd spaces) are always written as escapes.
+Layout: two spaces, lists at the indent of their key (as kubectl prints), keys in the order of the dict, nothing folded, no anchors. A
+string is plain where no parser can take it for anything else; else in double quotes; in single quotes when that saves escapes (JSON in a
+string, patterns with a backslash). A string of several lines is a block literal (``|``, ``|-``, ``|+``), or in double quotes when it holds
+what a literal can't carry exactly (CR, control characters). Characters that a reviewer can't see (bidi marks, zero-width, odd spaces) are
+always written as escapes.
 """
 
 import re
@@ -19,20 +20,26 @@ _CACHED: Final = 8192
 _CACHED_LENGTH: Final = 128
 
 # Fixed ranges: str.isprintable() follows the Unicode version of the Python that runs.
-_SEEN = r"\u00a1-\u00ac\u00ae-\u061b\u061d-\u167f\u1681-\u180d\u180f-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\u2fff\u3001-\ud7ff\uf900-\ufefe\uff00-\uffef\U00010000-\U0001fffd\U00020000-\U0002fffd\U00030000-\U0003fffd"
+_SEEN = (
+    r"\u00a1-\u00ac\u00ae-\u061b\u061d-\u167f\u1681-\u180d\u180f-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\u2fff\u3001-\ud7ff"
+    r"\uf900-\ufefe\uff00-\uffef\U00010000-\U0001fffd\U00020000-\U0002fffd\U00030000-\U0003fffd"
+)
 _PLAIN = re.compile(
     rf"(?!---|\.\.\.)(?:[A-Za-z0-9_/.$()+~<=^;\\{_SEEN}]|-(?=[^ \n]))"
     rf"(?:[!-\"$-9;-~{_SEEN}]|:(?=[^ \n])|(?<! )#| (?=[^#\n]))*(?<! )(?<!:)"
 )
 _VISIBLE = re.compile(rf"[ -~{_SEEN}]*")
 _BLOCK = re.compile(rf"[\n\t -~{_SEEN}]*")
-_WORDS: Final = frozenset(("", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<", ".inf", "+.inf", "-.inf", ".nan", "+.nan", "-.nan"))
+_WORDS: Final = frozenset(
+    ("~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<", ".inf", "+.inf", "-.inf", ".nan", "+.nan", "-.nan")
+)
 _NUMBER = re.compile(
-    r"(?:[-+]_*)?(?:0[bB][01_]*|0[oO][0-7_]*|0[xX][0-9a-fA-F_]*|[0-9][0-9_,]*(?::[0-9_]*)*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9_]*)?|\.[0-9_]+(?:[eE][-+]?[0-9_]*)?)"
+    r"(?:[-+]_*)?(?:0[bB][01_]*|0[oO][0-7_]*|0[xX][0-9a-fA-F_]*"
+    r"|[0-9][0-9_,]*(?::[0-9_]*)*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9_]*)?|\.[0-9_]+(?:[eE][-+]?[0-9_]*)?)"
     r"|[-+]_+|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ].*)?"
 )
 _ESCAPE = re.compile(rf"[^ !#-\[\]-~{_SEEN}]")
-_ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e", "\x07": "\\a", "\x08": "\\b"}
+_ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e"}
 
 _scalars: dict[str, str] = {}
 _heads: dict[str, str] = {}
@@ -41,7 +48,7 @@ _heads: dict[str, str] = {}
 def emit(value: Json) -> str:
     """The YAML of one document, with a final newline.
 
-    Raises ValueError for what YAML or JSON can't carry: a number that is not finite, half a surrogate pair, a key longer than 1000 characters.
+    Raises ValueError for what YAML can't carry: a number that is not finite, half a surrogate pair, a key longer than 1000 characters.
     """
     out: list[str] = []
     if isinstance(value, dict) and value:
@@ -56,7 +63,12 @@ def emit(value: Json) -> str:
 
 def quoted(text: str) -> str:
     """The text as a scalar on one line, plain where it can be."""
-    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS and not _NUMBER.fullmatch(text) and not _NUMBER.fullmatch(text.replace("_", "")):
+    if (
+        _PLAIN.fullmatch(text)
+        and text.lower() not in _WORDS
+        and not _NUMBER.fullmatch(text)
+        and not _NUMBER.fullmatch(text.replace("_", ""))
+    ):
         return text
     if _VISIBLE.fullmatch(text):
         if '"' in text or "\\" in text:

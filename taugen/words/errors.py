@@ -1,7 +1,7 @@
 """The error of the text-level helpers.
 
-In: a text that a person typed and that means nothing. Out: one sentence that says what is wrong and one that says what to write, both fit for
-a finding (the typed text is shown escaped and cut). It never carries a place: callers know theirs.
+In: a text that a person typed and that means nothing. Out: one sentence that says what is wrong and one that says what to write, both fit
+for a finding (the typed text is shown escaped and cut). It never carries a place: callers know theirs.
 """
 
 from taugen.words.names import printable

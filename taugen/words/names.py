@@ -27,7 +27,7 @@ _UPPER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz
 
 @lru_cache(maxsize=4096)
 def slug(name: str, limit: int = SLUG_LIMIT) -> str:
-    """A DNS-1035 label of at most `limit` (>= 12) characters. Unchanged names stay; changed or cut ones end in 8 hex digits of their sha256."""
+    """A DNS-1035 label of at most `limit` (>= 12) characters. Good names stay; changed or cut ones end in 8 hex digits of their sha256."""
     if len(name) <= limit and _DNS1035.fullmatch(name) and "--" not in name:
         return name
     text = _NOT_SLUG.sub("-", name.translate(_UPPER)).strip("-")
@@ -42,14 +42,14 @@ def run_name(name: str, digest: str) -> str:
 
 
 def attempt_name(run: str, attempt: int) -> str:
-    """``<run>-<attempt>`` (at most 47 characters): the name of the attempt's object and Service. Raises ValueError for an attempt not in 1..999."""
+    """``<run>-<attempt>`` (at most 47 characters): the name of the attempt's object and Service. ValueError unless attempt is 1..999."""
     if not 1 <= attempt <= MOST_ATTEMPTS or len(run) > RUN_LIMIT:
         raise ValueError(f"no attempt {attempt} of {run}")
     return f"{run}-{attempt}"
 
 
 def label_value(text: str) -> str:
-    """A legal label value (at most 63 characters). Legal texts stay, others are mended and end in 8 hex digits of their sha256; empty stays empty."""
+    """A legal label value (at most 63 characters). Legal and empty texts stay, others end in 8 hex digits of their sha256."""
     if not text or _QUALIFIED.fullmatch(text):
         return text
     return _with_hash(_NOT_LABEL.sub("-", text).strip("-_."), text, 63)
@@ -88,12 +88,12 @@ def is_label_value(text: str) -> bool:
 
 
 def is_env_name(text: str) -> bool:
-    """An environment variable's name that every Kubernetes takes: letters, digits, ``-``, ``_``, ``.``, no digit first (apimachinery IsEnvVarName)."""
+    """A variable's name that every Kubernetes takes: letters, digits, ``-``, ``_``, ``.``, no digit first (apimachinery IsEnvVarName)."""
     return _ENV.fullmatch(text) is not None and text != "." and not text.startswith("..")
 
 
 def printable(text: str) -> str:
-    """The text with everything escaped that a terminal or a CI log would act on or not show: controls, ESC, line ends, bidi marks, odd spaces."""
+    """The text with all escaped that a terminal or a CI log would act on or not show: controls, ESC, line ends, bidi marks, odd spaces."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else _escape(c) for c in text)

@@ -1,10 +1,10 @@
 """Amounts of resources as people type them and as Kubernetes stores them.
 
-In: a quantity from a document (``8``, ``0.5``, ``64Gi``, ``64 GB``, ``12e6``). Out: exact numbers and the text that the Kubernetes API server stores,
-so that a rendered object is never rewritten after it was applied. Nothing is ever rounded: what can't be kept exactly is an error.
+In: a quantity from a document (``8``, ``0.5``, ``64Gi``, ``64 GB``, ``12e6``). Out: exact numbers, and the text that the Kubernetes API
+server stores, so that a rendered object is never rewritten after it was applied. Nothing is ever rounded: what can't be kept is an error.
 
-Spellings beyond Kubernetes' own, all with a ``B`` at the end and in any case: ``64GB`` is decimal (``64G``), ``64GiB`` binary (``64Gi``), ``64B`` bytes.
-Space may stand between number and unit. Limits: at least 0, a whole number of thousandths, at most what an int64 of thousandths holds.
+Spellings beyond Kubernetes' own, all with a ``B`` at the end and in any case: ``64GB`` is decimal (``64G``), ``64GiB`` binary (``64Gi``),
+``64B`` bytes. Space may stand between number and unit. Limits: at least 0, whole thousandths, at most what an int64 of thousandths holds.
 """
 
 import re
@@ -25,7 +25,7 @@ _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIX = {-3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E"}
 _BINARY_SUFFIX = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
-_NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)|( *)([A-Za-z]*))")
+_NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)| *([A-Za-z]*))")
 _EXAMPLE = {"cpu": "8 or 500m", "memory": "64Gi", "count": "8"}
 
 
@@ -56,10 +56,19 @@ def parse(text: str | float) -> Decimal:
 def canonical(text: str | float, *, unit: Unit) -> str:
     """The canonical form of resource.Quantity (apimachinery quantity.go), which the API server keeps as it is.
 
-    The family of the input decides the suffix: ``1000m`` -> ``1``, ``0.5`` -> ``500m``, ``1000`` -> ``1k``, ``1024Mi`` -> ``1Gi``, ``1.5Gi`` -> ``1536Mi``,
-    ``1500M`` stays, ``12e6`` stays. Raises QuantityError, also for what the unit can't be: parts of a byte or of a thing, ``4Gi`` of cores.
+    The family of the input decides the suffix: ``1000m`` -> ``1``, ``0.5`` -> ``500m``, ``1000`` -> ``1k``, ``1024Mi`` -> ``1Gi``,
+    ``1.5Gi`` -> ``1536Mi``; ``1500M`` and ``12e6`` stay. Spellings that the API server happens to keep (``+5``, ``1.500``,
+    ``1e03``) are mended too.
+    Raises QuantityError, also for what the unit can't be: parts of a byte or of a thing, ``4Gi`` of cores.
     """
     return _canonical(_typed(text), unit)
+
+
+def write(amount: Decimal | int, *, binary: bool = False) -> str:
+    """The canonical text of a number in base units, with decimal or binary suffixes. Raises QuantityError."""
+    exact = Decimal(amount)
+    typed = _typed(int(exact)) if exact == exact.to_integral_value() else format(exact, "f")
+    return _write(_read(typed).milli, _Family.BINARY if binary else _Family.SI)
 
 
 def add(first: str | float, second: str | float) -> str:
@@ -77,7 +86,9 @@ def total(texts: Iterable[str | float]) -> str:
 
 
 def multiply(text: str | float, times: int) -> str:
-    """`times` (>= 0) as much, in the family of the text. Raises QuantityError."""
+    """`times` (>= 0, else ValueError) as much, in the family of the text. Raises QuantityError."""
+    if times < 0:
+        raise ValueError(f"{times} times a quantity")
     amount = _read(_typed(text))
     return _write(_bounded(amount.milli * times), amount.family)
 
@@ -89,7 +100,7 @@ def compare(first: str | float, second: str | float) -> int:
 
 
 def looks_like_bytes(text: str | float) -> bool:
-    """Whether a memory amount has no unit and is so small (under 1Mi, not zero) that gigabytes were surely meant. False for what is no quantity."""
+    """Whether a memory amount has no unit and is so small (0 < it < 1Mi) that gigabytes were meant. False for what is no quantity."""
     try:
         typed = _typed(text)
         milli = _read(typed).milli
@@ -104,7 +115,9 @@ def _typed(text: str | float) -> str:
         return text.strip(" ")
     if isinstance(text, bool):
         raise QuantityError(f"{str(text).lower()} is not a quantity", "write a number with a unit, such as 64Gi")
-    return format(Decimal(repr(text)), "f") if isinstance(text, float) and abs(text) < 1e30 else str(text)
+    if isinstance(text, int):
+        return str(text) if abs(text) <= _MOST_MILLI else f"{'-' * (text < 0)}{_MOST_MILLI}"
+    return format(Decimal(repr(text)), "f") if abs(text) < _MOST_MILLI else repr(text)
 
 
 @lru_cache(maxsize=4096)
@@ -112,12 +125,11 @@ def _read(text: str) -> _Amount:
     found = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
     if found is None or not (found[2] or found[3]):
         raise QuantityError(f"{shown(text)} is not a quantity", "write a number and a unit without anything else, such as 64Gi, 500m or 8")
-    sign, whole, part, power, gap, suffix = found.groups()
+    sign, whole, part, power, suffix = found.groups()
     if sign == "-":
         raise QuantityError(f"{shown(text)} is negative", "write 0 or more")
     digits = int(whole + (part or ""))
     ten, two, family, bytes_only = (int(power), 0, _Family.EXPONENT, False) if power else _unit(text, suffix)
-    del gap
     return _Amount(_milli(text, digits << two, ten - len(part or "")), family, bytes_only)
 
 
@@ -163,13 +175,13 @@ def _milli(text: str, digits: int, ten: int) -> int:
 
 
 def _bounded(milli: int, text: str = "") -> int:
-    if not 0 <= milli <= _MOST_MILLI:
+    if milli > _MOST_MILLI:
         raise _too_large(text)
     return milli
 
 
 def _too_large(text: str) -> QuantityError:
-    return QuantityError(f"{shown(text) if text else 'the sum'} is more than any cluster has", "the most that can be counted is 9223372036854775")
+    return QuantityError(f"{shown(text) if text else 'the sum'} is more than any cluster has", "the most that can be counted is 8Pi")
 
 
 @lru_cache(maxsize=4096)
@@ -179,23 +191,30 @@ def _canonical(text: str, unit: Unit) -> str:
         raise QuantityError(f"{shown(text)} is an amount of bytes", f"write a plain number, such as {_EXAMPLE[unit]}")
     if unit != "cpu" and amount.milli % 1000:
         what = "whole bytes" if unit == "memory" else "a whole number"
-        raise QuantityError(f"{shown(text)} is not {what}", f"write {_whole(amount)}")
+        hint = (
+            f"m means thousandths; write {text[:-1]}Mi or {text[:-1]}M"
+            if unit == "memory" and text[-1] == "m"
+            else f"write {_whole(amount)}"
+        )
+        raise QuantityError(f"{shown(text)} is not {what}", hint)
     return _write(amount.milli, amount.family)
 
 
 def _whole(amount: _Amount) -> str:
-    """The next whole amount that reads well: whole mebibytes or kibibytes for binary texts."""
+    """The next whole amount; for binary texts in whole Mi or Ki where that changes little."""
     up = -(-amount.milli // 1000)
     for power in (20, 10) if amount.family is _Family.BINARY else ():
         if up >= 8 << power:
-            return _write(-(-up >> power << power) * 1000 if up % (1 << power) == 0 else ((up >> power) + 1 << power) * 1000, amount.family)
+            up = -(-up >> power) << power
+            break
     return _write(up * 1000, amount.family)
 
 
 def _write(milli: int, family: _Family) -> str:
     if milli == 0:
         return "0"
-    if family is _Family.BINARY and milli % 1000 == 0 and milli >= 1024 * 1000:
+    # Without a factor of 1024 there is no binary suffix, and what has none is read back as decimal: 3203.125Ki ends as 3280k.
+    if family is _Family.BINARY and milli % 1024_000 == 0:
         return _write_binary(milli // 1000)
     ten = -3
     while milli % 1000 == 0:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def closest(word: str, choices: Iterable[str]) -> str | None:
-    """The choice that differs least: equal but for case first, then by edit distance, at most a third of the word (1 to 6). Ties go to the first."""
+    """The choice that differs least: equal but for case, else by edits, at most a third of the word (1 to 6). Ties go to the first."""
     known = list(dict.fromkeys(choices))
     folded = word.casefold()
     for choice in known:
@@ -21,7 +21,7 @@ def closest(word: str, choices: Iterable[str]) -> str | None:
 
 
 def levenshtein(first: str, second: str, most: int) -> int:
-    """Insertions, deletions, replacements and swaps of neighbours from one text to the other; `most` + 1 as soon as it is more than `most`."""
+    """How many insertions, deletions, replacements and swaps of neighbours lie between; `most` + 1 for all above `most`."""
     before: list[int] = []
     row = list(range(len(second) + 1))
     for i, a in enumerate(first, 1):

@@ -12,6 +12,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
+
 from taugen.words.emit import emit, quoted
 
 LOADERS = {
@@ -20,14 +21,24 @@ LOADERS = {
     "ruamel 1.2": lambda text: YAML(typ="safe", pure=True).load(io.StringIO(text)),
 }
 
-NASTY = """1e3 0o17 017 1_000 12:30:45 1:30 ~ null NULL y Y yes No NO on off TRUE = << < .inf -.Inf +.inf .nan .NAN 2026-01-01 2026-1-1T1:2:3Z
-- -- --- ... -a --a=b ? ?a : :a a: a:b # #a a#b % %a @ @a ` `a & &a * *a ! !a !!str | |a > >a ' '' " "" \\ \\n [ ] { } , [a] {a} ,a a,b 0 -1 +1 1. .5 1.5 -.5 1e+3
-1E3 1.e3 0x1F 0X1f 0b101 0B1 0O17 0x 0o 0b 08 09 0_ 1_ 1,000 1__0 ._ ._1 +_1 -_1 0x_1 0.1.2 1.36.2 10.0.0.1 500m 64Gi 1h30m 12ki 1234e567 0123e4 deadbeef 00000000 12345678
-/bin/sh $HOME $(VAR) ${VAR} ~/x a=b a/b:c https://x.y/z?a=b#c nvidia.com/gpu it's "quoted" C:\\x é 日本 😀 naïve \ufeff \u202e \u2028 \x85 \xa0 \x7f \x00 \x1b""".split()
-NASTY += ["", " ", "\t", "\n", "\n\n", " a", "a ", "a b", "a: b", "a :b", "a #b", "a\tb", "\ta", "a\t", "- a", "-  a", "? a", ": a", "a:", "a: ", "a\n", "a\n\n"]
-NASTY += ["\na", "\n a", " a\nb", "  a\n b\n", "a\nb", "a\nb\n", "a\nb\n\n\n", "a\n\nb", "a\n  \nb", "a \nb \n", "a\n ", "a\n \n", "a\n\t", "\ta\nb", "\n\ta", "a\n\tb", "\n"]
-NASTY += ["a\r\nb", "a\rb", "a\x85b", "a\u2028b\n", "a\nb\ufeff", "\ufeffa\nb", "a\n\x1b[31m\n", "# a\nb", "---\na\n", "...\n", "a\n---\nb", "a\n...", "%YAML\nb", " \na", "\n \na"]
-NASTY += ["   \n a\n", "\t\na", "a" * 300, "a b " * 60, "2026-01-01 10:00:00", "2026-01-01 ", "1 000", "1 #", "{\"a\": 1}", "a'b\"c", "'", "\"\n\"", "a\\\nb"]
+WORDS = r"""
+1e3 0o17 017 1_000 12:30:45 1:30 ~ null NULL y Y yes No NO on off TRUE = << < .inf -.Inf +.inf .nan .NAN 2026-01-01 2026-1-1T1:2:3Z - --
+--- ... -a --a=b ? ?a : :a a: a:b # #a a#b % %a @ @a ` `a & &a * *a ! !a !!str | |a > >a ' '' [ ] { } , [a] {a} ,a a,b 0 -1 +1 1. .5 1.5
+-.5 1e+3 1E3 1.e3 0x1F 0X1f 0b101 0B1 0O17 0x 0o 0b 08 09 0_ 1_ 1,000 1__0 ._ ._1 +_1 -_1 0x_1 0.1.2 1.36.2 10.0.0.1 500m 64Gi 1h30m
+12ki 1234e567 0123e4 deadbeef 00000000 12345678 /bin/sh $HOME $(VAR) ${VAR} ~/x a=b a/b:c https://x.y/z?a=b#c nvidia.com/gpu it's
+"""
+# fmt: off
+TEXTS = [
+    '"', '""', '\\', '\\n', '"quoted"', 'C:\\x', 'é', '日本', '😀', 'naïve', '\ufeff', '\u202e', '\x7f', '\x00', '\x1b', '', ' ', '\t',
+    '\n',
+    '\n\n', ' a', 'a ', 'a b', 'a: b', 'a :b', 'a #b', 'a\tb', '\ta', 'a\t', '- a', '-  a', '? a', ': a', 'a: ', 'a\n', 'a\n\n', '\na',
+    '\n a', ' a\nb', '  a\n b\n', 'a\nb', 'a\nb\n', 'a\nb\n\n\n', 'a\n\nb', 'a\n  \nb', 'a \nb \n', 'a\n ', 'a\n \n', 'a\n\t', '\ta\nb',
+    '\n\ta', 'a\n\tb', 'a\r\nb', 'a\rb', 'a\x85b', 'a\u2028b\n', 'a\nb\ufeff', '\ufeffa\nb', 'a\n\x1b[31m\n', '# a\nb', '---\na\n',
+    '...\n', 'a\n---\nb', 'a\n...', '%YAML\nb', ' \na', '\n \na', '   \n a\n', '\t\na', "a" * 300, "a b " * 60, '2026-01-01 10:00:00',
+    '2026-01-01 ', '1 000', '1 #', '{"a": 1}', 'a\'b"c', '"\n"', 'a\\\nb',
+]
+# fmt: on
+NASTY = WORDS.split() + TEXTS
 
 text = st.one_of(
     st.sampled_from(NASTY),
@@ -204,7 +215,10 @@ def test_block_literals(value, written):
     assert emit({"k": value}) == written
 
 
-@pytest.mark.parametrize(("value", "written"), [({}, "{}\n"), ([], "[]\n"), (None, "null\n"), (True, "true\n"), (1.0, "1.0\n"), (1e16, "1.0e+16\n"), ("a", "a\n")])
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [({}, "{}\n"), ([], "[]\n"), (None, "null\n"), (True, "true\n"), (1.0, "1.0\n"), (1e16, "1.0e+16\n"), ("a", "a\n")],
+)
 def test_roots(value, written):
     assert emit(value) == written
 
@@ -216,7 +230,7 @@ def test_subclasses_are_their_value():
     class Counted(int):
         pass
 
-    assert emit({"k": Kind.JOB, Kind.JOB: [Kind.JOB], "n": Counted(3)}) == 'k: "true"\n"true":\n- "true"\nn: 3\n'
+    assert emit({"k": Kind.JOB, Kind.JOB: [Kind.JOB], "count": Counted(3)}) == 'k: "true"\n"true":\n- "true"\ncount: 3\n'
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, "\ud800", {"\udfff": 1}, {"k" * 1001: 1}, ["a\n\ud800"]])
