@@ -1,0 +1,71 @@
+"""Checks a whole project, or the files that are named.
+
+In: a `Project` and paths. Out: `Report`: all findings of all files, sorted, and counts. Published documents are not judged by later policy (law 3): their errors
+from policy become notes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from taugen.diag import Diagnostic, Refused, Severity, ordered
+from taugen.pipeline.compile import Compiled, Compiler, duplicates
+from taugen.pipeline.project import Project
+from taugen.render.types import Rendered
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Findings and what was looked at. `platform` and `compiled` are what `render` writes."""
+
+    findings: tuple[Diagnostic, ...]
+    documents: int
+    runs: int
+    compiled: tuple[Compiled, ...] = ()
+    platform: tuple[Rendered, ...] = ()
+
+    def count(self, severity: Severity) -> int:
+        """How many findings have `severity`."""
+        return sum(d.severity is severity for d in self.findings)
+
+    def failed(self, *, strict: bool = False) -> bool:
+        """Whether `check` exits 1."""
+        return bool(self.count(Severity.ERROR) or (strict and self.count(Severity.WARNING)))
+
+
+def check(project: Project, paths: Sequence[Path] = ()) -> Report:
+    """Check policy and run documents; with `paths`, the run documents in or below them (policy is read in any case, since it judges them)."""
+    compiler = Compiler(project)
+    platform, found = compiler.platform()
+    findings = [*project.findings, *found]
+    files = selected(project, paths)
+    docs = []
+    for path in files:
+        read, more = compiler.read(path)
+        docs += read
+        findings += more
+    compiled = tuple(compiler.compile(doc) for doc in docs)
+    for one in compiled:
+        findings += one.findings
+    findings += duplicates(docs)
+    items = 1 + sum(len(getattr(project.policy, kind)) for kind in ("clusters", "flavors", "queues", "profiles", "workspaces", "storages", "tiers"))
+    return Report(tuple(ordered(findings)), items + len(docs), len(docs), compiled, tuple(platform))
+
+
+def selected(project: Project, paths: Sequence[Path]) -> list[str]:
+    """The run documents that `paths` (relative to the current folder) name or hold; all of them for no paths. Raises `Refused` for a path that holds none."""
+    files = project.documents()
+    if not paths:
+        return files
+    chosen: dict[str, None] = {}
+    for path in paths:
+        try:
+            inside = path.absolute().resolve().relative_to(project.root).as_posix()
+        except ValueError:
+            raise Refused(f"{path} is outside of {project.root}", code=2) from None
+        mine = files if inside == "." else [f for f in files if f == inside or f.startswith(inside + "/")]
+        if not mine and not project.policy_path(inside):
+            hint = "a run stands in workspaces/<workspace>/…/tau.yaml (spec.runs of taugen.yaml)" if path.exists() else "check the spelling"
+            raise Refused(f"{path} holds no run document" if path.exists() else f"{path} does not exist", hint=hint, code=2)
+        chosen.update(dict.fromkeys(mine))
+    return list(chosen)
