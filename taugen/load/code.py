@@ -1,30 +1,32 @@
 """The code of a run: which files are delivered, under which names, with which contents.
 
-In: a source tree, the code root and the run's include and exclude patterns. Out: a `CodeTree` and problems as data. What must never happen: a document
-of taugen, a file outside the workspace or one that Git does not track among the code.
+In: a source tree, the code root and the run's include and exclude patterns. Out: a `CodeTree` and problems as data. What must never happen: a
+document of taugen, a file outside the workspace or one that Git does not track among the code.
 
 A link inside the workspace is delivered as what it points to, since a ConfigMap can hold no links.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
+from taugen.diag import Severity
+from taugen.load.ignore import Patterns
 from taugen.load.links import Outcome, resolve_link
 from taugen.load.tree import LINK, SUBMODULE, SourceTree, Unreadable
-from taugen.diag import Severity
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 MAX_FILES = 20_000  # of one run
 MAX_FILE = 256 * 1024 * 1024  # bytes that are read of one file
-MAX_PATTERN = 256  # characters
-MAX_STARS = 6  # of one pattern: each may multiply the time of a match
 
 
 @dataclass(frozen=True, slots=True)
 class CodeFile:
-    """`path` relative to the code root; `mode` 100644 or 100755; `blob` git's id of the content; `size` in bytes; `source` the path in the tree."""
+    """A file as it is delivered.
+
+    `path` is relative to the code root, `mode` 100644 or 100755, `blob` git's id of the content, `size` in bytes, `source` the path in the tree.
+    """
 
     path: str
     mode: str
@@ -64,28 +66,6 @@ class CodeProblem:
     severity: Severity = Severity.ERROR
 
 
-@lru_cache(maxsize=256)
-def _spec(patterns: tuple[str, ...]) -> Callable[[str], bool]:
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(patterns).match_file
-
-
-def pattern_problem(pattern: str) -> str | None:
-    """Why a pattern of `code.include` or `code.exclude` can't be used, as a sentence; None where it can."""
-    if len(pattern) > MAX_PATTERN:
-        return f"a pattern has at most {MAX_PATTERN} characters"
-    if pattern.count("*") > MAX_STARS:
-        return f"a pattern has at most {MAX_STARS} stars"
-    if any(c in pattern for c in "\0\n\r"):
-        return "a pattern is one line"
-    try:
-        _spec((pattern,))
-    except ValueError as error:
-        return f"no pattern of the .gitignore kind: {error}"
-    return None
-
-
 def collect(
     tree: SourceTree,
     root: str,
@@ -97,33 +77,32 @@ def collect(
 ) -> tuple[CodeTree, list[CodeProblem]]:
     """Collect the code below `root`.
 
-    `exclude_documents` says of a path in the tree whether it is a document; `include` and `exclude` are .gitignore patterns relative to `root`, none of
-    include meaning everything; `workspace` is the folder that links can't leave. Raises nothing for bad files: they are problems.
+    `exclude_documents` says of a path in the tree whether it is a document; `include` and `exclude` are patterns as in .gitignore (`ignore`)
+    relative to `root`, no `include` meaning everything; `workspace` is the folder that links can't leave. Bad files are problems; raises
+    `GlobError` for a pattern that `ignore.pattern_problem` refuses.
     """
-    wanted = _Selection(exclude_documents, tuple(include), tuple(exclude), root)
+    wanted = _Selection(exclude_documents, Patterns(include) if include else None, Patterns(exclude), root)
     found = _Collector(tree, workspace, wanted)
     if root and resolve_link(tree, root).target != root:
-        found.problem("code-path-link", root, "The code path is reached through a symbolic link.", "Name the folder itself.")
+        found.problem("code-path-link", root, f"the code path {root} is reached through a symbolic link", "name the folder itself")
     else:
         found.folder(root, "", ())
-    found.untracked(root)
+    found.leftovers(root)
     return CodeTree(root, tuple(sorted(found.files, key=lambda f: f.path))), sorted(found.problems, key=lambda p: (p.path, p.rule))
 
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
     exclude_documents: Callable[[str], bool]
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
+    include: Patterns | None
+    exclude: Patterns
     root: str
 
     def __call__(self, name: str, source: str) -> bool:
         """Whether the file `source` of the tree is delivered as `name`."""
         if self.exclude_documents(source) or self.exclude_documents(f"{self.root}/{name}" if self.root else name):
             return False
-        if self.include and not _spec(self.include)(name):
-            return False
-        return not (self.exclude and _spec(self.exclude)(name))
+        return (self.include is None or self.include(name)) and not self.exclude(name)
 
 
 @dataclass(slots=True)
@@ -133,8 +112,9 @@ class _Collector:
     wanted: _Selection
     files: list[CodeFile] = field(default_factory=list)
     problems: list[CodeProblem] = field(default_factory=list)
+    visited: int = 0
 
-    def problem(self, rule: str, path: str, message: str, hint: str = "", severity: Severity = Severity.ERROR) -> None:
+    def problem(self, rule: str, path: str, message: str, hint: str, severity: Severity = Severity.ERROR) -> None:
         self.problems.append(CodeProblem(rule, path, message, hint, severity))
 
     def folder(self, folder: str, name: str, through: tuple[str, ...]) -> None:
@@ -148,18 +128,18 @@ class _Collector:
                 pairs.append((source, delivered))
         self.tree.prefetch(source for source, _ in pairs)
         for source, delivered in pairs:
-            if len(self.files) >= MAX_FILES:
-                self.problem("code-too-many-files", folder, f"The code has more than {MAX_FILES} files.", "Narrow it with code.path or code.exclude.")
-                return
+            # What is counted are visits: folders of links to each other can double without a single file.
+            self.visited += 1
+            if self.visited > MAX_FILES:
+                break
             self.one(source, delivered, entries[source].mode, (*through, folder))
 
     def one(self, source: str, name: str, mode: str, through: tuple[str, ...]) -> None:
         if mode == SUBMODULE:
-            self.problem(
-                "code-submodule", source, "Submodules are not delivered.", "Copy the files into the repository, or exclude the folder with code.exclude."
-            )
+            hint = "copy its files into the repository, or list the folder in code.exclude"
+            self.problem("code-submodule", source, f"{source} is a submodule: its files are not in this repository", hint)
         elif bad := _bad_name(name):
-            self.problem("code-file-name", source, f"The file name {ascii(name)} {bad}.", "Rename the file, or exclude it with code.exclude.")
+            self.problem("code-file-name", source, f"the file name {name!a} {bad}", "rename the file, or list it in code.exclude")
         elif mode == LINK:
             self.link(source, name, through)
         else:
@@ -167,46 +147,60 @@ class _Collector:
 
     def link(self, source: str, name: str, through: tuple[str, ...]) -> None:
         end = resolve_link(self.tree, source)
-        inside = not self.workspace or end.target == self.workspace or end.target.startswith(self.workspace + "/")
-        if end.outcome is Outcome.OUTSIDE or (end.outcome in {Outcome.FILE, Outcome.FOLDER} and not inside):
-            self.problem("code-link-outside", source, f"The symbolic link leads out of the workspace, to {end.target}.", "Copy the file here.")
-        elif end.outcome is Outcome.LOOP or (end.outcome is Outcome.FOLDER and _loops(end.target, source, through)):
-            self.problem("code-link-loop", source, "The symbolic link leads back to itself.", "Point it at a file or at a folder that does not hold it.")
-        elif end.outcome is Outcome.DANGLING:
-            self.problem(
-                "code-link-dangling", source, f"The symbolic link points to {end.target}, which Git does not track here.", "Add the file, or remove the link."
-            )
-        elif end.outcome is Outcome.SUBMODULE:
-            self.problem("code-submodule", source, f"The symbolic link leads into the submodule {end.target}.", "Copy the files into the repository.")
-        elif end.outcome is Outcome.FOLDER:
-            self.folder(end.target, name, through)
-        elif self.wanted(name, end.target):
-            self.one(end.target, name, self.tree.paths()[end.target].mode, through)
+        outcome, target = end.outcome, end.target
+        if outcome in {Outcome.FILE, Outcome.FOLDER} and self.workspace and not _within(target, self.workspace):
+            outcome = Outcome.OUTSIDE
+        if outcome is Outcome.FOLDER and _loops(target, source, through):
+            outcome = Outcome.LOOP
+        if outcome is Outcome.FOLDER:
+            self.folder(target, name, through)
+        elif outcome is Outcome.FILE:
+            if self.wanted(name, target):
+                self.one(target, name, self.tree.paths()[target].mode, through)
+        else:
+            rule, said, hint = _LINK_PROBLEMS[outcome]
+            self.problem(rule, source, f"the symbolic link {source} {said.format(target=target)}", hint)
 
     def file(self, source: str, name: str, mode: str) -> None:
         try:
             content = self.tree.read(source, MAX_FILE)
         except Unreadable as error:
-            self.problem("code-unreadable", source, f"{source} {error.why}.", "Exclude it with code.exclude, or mend it.")
+            self.problem("code-unreadable", source, f"{source} {error.why}", "list it in code.exclude if the run does not need it")
             return
-        if content.startswith(LFS_POINTER):
-            self.problem(
-                "code-lfs", source, f"{source} is a Git LFS pointer, not the file.", "Keep code out of LFS; put data into storage and name it in the run."
-            )
+        if content.startswith(LFS_POINTER) or self.tree.in_lfs(source):
+            hint = "keep code out of LFS; put large data into storage and mount it"
+            self.problem("code-lfs", source, f"{source} is kept in Git LFS: the repository holds a pointer, not the file", hint)
             return
-        blob = self.tree.paths()[source].blob
-        self.files.append(CodeFile(name, mode, blob or _blob_id(content), len(content), source))
+        blob = self.tree.paths()[source].blob or _blob_id(content, self.tree.hash_name)
+        self.files.append(CodeFile(name, mode, blob, len(content), source))
 
-    def untracked(self, root: str) -> None:
-        left = [p for p in self.tree.untracked() if not root or p.startswith(root + "/")]
+    def leftovers(self, root: str) -> None:
+        if self.visited > MAX_FILES:
+            self.problem("code-too-many-files", root, f"the code has more than {MAX_FILES} files", "narrow it with code.path or code.exclude")
+        left = [p for p in self.tree.untracked() if _within(p, root)]
         left = [p for p in left if self.wanted(p[len(root) + 1 :] if root else p, p)]
         if left:
-            shown = ", ".join(ascii(p)[1:-1] for p in left[:5]) + (f" and {len(left) - 5} more" if len(left) > 5 else "")
-            self.problem("code-untracked", left[0], f"Not tracked by Git, so not delivered: {shown}.", "git add them, or ignore them.", Severity.WARNING)
+            more = f" and {len(left) - 5} more" if len(left) > 5 else ""
+            shown = ", ".join(ascii(p)[1:-1] for p in left[:5]) + more
+            message = f"not tracked by Git, so not delivered: {shown}"
+            self.problem("code-untracked", left[0], message, "git add what the run needs, ignore the rest", Severity.WARNING)
+
+
+_LINK_PROBLEMS = {
+    Outcome.OUTSIDE: ("code-link-outside", "leads out of the workspace, to {target}", "copy what it points to into the workspace"),
+    Outcome.LOOP: ("code-link-loop", "leads back to itself", "point it at a file, or at a folder that does not hold it"),
+    Outcome.DANGLING: ("code-link-dangling", "points to {target}, which Git does not track here", "add the file, or remove the link"),
+    Outcome.SUBMODULE: ("code-submodule", "leads into the submodule {target}", "copy the files into the repository"),
+}
+_BIDI = re.compile("[\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]")
+
+
+def _within(path: str, folder: str) -> bool:
+    return not folder or path == folder or path.startswith(folder + "/")
 
 
 def _loops(target: str, source: str, through: Iterable[str]) -> bool:
-    return target in through or not target or source.startswith(target + "/") or any(t.startswith(target + "/") for t in through)
+    return _within(source, target) or any(_within(folder, target) for folder in through)
 
 
 def _bad_name(name: str) -> str:
@@ -214,8 +208,10 @@ def _bad_name(name: str) -> str:
         name.encode("utf-8")
     except UnicodeEncodeError:
         return "is not UTF-8"
-    return "holds a control character" if any(ord(c) < 32 or ord(c) == 127 for c in name) else ""
+    if any(ord(c) < 32 or 127 <= ord(c) < 160 for c in name):
+        return "holds a control character"
+    return "holds a character that hides how the name is written" if _BIDI.search(name) else ""
 
 
-def _blob_id(content: bytes) -> str:
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+def _blob_id(content: bytes, algorithm: str) -> str:
+    return hashlib.new(algorithm, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

@@ -11,6 +11,7 @@ there, and a push needs them. What in it could change an answer is pinned by opt
 import os
 import subprocess
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,6 @@ LOCAL_TIMEOUT = 600.0  # seconds
 REMOTE_TIMEOUT = 300.0  # seconds
 REMOTE_PROTOCOLS = ("https", "ssh", "file")
 _LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
-_SPOOL = 8 * 1024 * 1024  # bytes of an answer kept in memory
 
 # Needed to authenticate or to reach a server; everything else that starts with GIT_ is dropped. A hook sets GIT_DIR and GIT_INDEX_FILE, which
 # would point every command at the wrong repository.
@@ -131,19 +131,12 @@ def run(
     `stdin` may be pieces, which are written as they come. Raises `GitError` on a non-zero exit (unless `check` is False), a missing git, a missing
     folder or a timeout (code 124).
     """
-    # Files instead of pipes: a process that answers while it still reads can't dead-lock with us, and large answers don't stay in memory twice.
-    with tempfile.SpooledTemporaryFile(_SPOOL) as spool_in, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        pieces: Iterable[bytes] = ()
-        source: int | IO[bytes] = subprocess.DEVNULL
-        if isinstance(stdin, bytes):
-            spool_in.write(stdin)
-            spool_in.seek(0)
-            source = spool_in
-        elif stdin is not None:
-            source, pieces = subprocess.PIPE, stdin
+    # Files instead of pipes: a process that answers while it still reads can't dead-lock with us.
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
         process = start(args, cwd=cwd, stdin=source, stdout=out, stderr=err, env=environment(allow, env_extra))
         try:
-            feed(process, pieces)
+            feed(process, [stdin] if isinstance(stdin, bytes) else stdin or ())
             code = process.wait(timeout)
         except subprocess.TimeoutExpired:
             raise GitError(args, 124, f"no end after {timeout:.0f} seconds") from None
@@ -211,6 +204,7 @@ class CatFile:
 
     def __init__(self, repo: Path | str) -> None:
         self._process = start(["cat-file", "--batch"], cwd=repo)
+        self._end = weakref.finalize(self, stop, self._process)
 
     def __enter__(self) -> Self:
         return self
@@ -219,8 +213,8 @@ class CatFile:
         self.close()
 
     def close(self) -> None:
-        """End the process; the object is of no use afterwards."""
-        stop(self._process)
+        """End the process, as being collected as garbage does; the object is of no use afterwards."""
+        self._end()
 
     def read(self, spec: str) -> bytes | None:
         """The content of an object, None where there is no such object. Raises `GitError` if git died."""

@@ -1,15 +1,15 @@
 """Globs over paths: the `runs` of a Project, compiled once.
 
-In: patterns such as ``workspaces/*/**/tau.yaml``. Out: a matcher for paths with ``/``, relative, case-sensitive. What must never happen: a pattern that
-takes more than (length of pattern x length of path) steps, since patterns come from pull requests.
+In: patterns such as ``workspaces/*/**/tau.yaml``. Out: a matcher for relative paths with ``/``; case counts. What must never happen: a pattern
+that takes much more than (its length x that of the path) steps, since patterns come from pull requests.
 """
 
 import re
 from collections.abc import Iterable
 
 MAX_LENGTH = 1024  # characters of one pattern
-_SPECIAL = re.compile(r"[*?\[]")
-_PART = re.compile(r"\*+|\?|\[!?\]?[^\]/]*\]|[^*?\[]+|\[")
+_TAIL = re.compile(r"[^*?\[\]\\]*\Z")
+_TOKEN = re.compile(r"\*+|\?|\\.|\[[!^]?\]?(?:\\.|[^\]/\\])*\]|[^*?\[\\]+|.")
 
 
 class GlobError(ValueError):
@@ -17,23 +17,21 @@ class GlobError(ValueError):
 
 
 class Matcher:
-    """Matches a path against any of some patterns."""
+    """Matches a path against any of some patterns. Raises `GlobError` when built."""
 
-    __slots__ = ("_match", "_suffixes", "patterns")
+    __slots__ = ("_match", "_tails", "patterns")
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self.patterns = tuple(patterns)
-        self._match = re.compile("|".join(f"(?:{translate(p)})" for p in self.patterns) or r"(?!)").fullmatch
-        suffixes = [_SPECIAL.split(_tail(p))[-1] for p in self.patterns]
-        self._suffixes = tuple(s.rsplit("]", 1)[-1] for s in suffixes)
+        for pattern in self.patterns:
+            _refuse(pattern)
+        self._match = re.compile("|".join(f"(?:{expression(p)})" for p in self.patterns) or r"(?!)").fullmatch
+        self._tails = tuple(_TAIL.findall(p.rsplit("/", 1)[-1])[0] for p in self.patterns)
 
     def __call__(self, path: str) -> bool:
-        # Most paths of a repository fail on their ending alone, at a tenth of the price of the expression.
-        return path.endswith(self._suffixes) and self._match(path) is not None
-
-
-def _tail(pattern: str) -> str:
-    return pattern.rsplit("/", 1)[-1]
+        """Whether any pattern matches the whole path."""
+        # Most paths of a repository fail on their ending alone, at a fraction of the price of the expression.
+        return path.endswith(self._tails) and self._match(path) is not None
 
 
 def _refuse(pattern: str) -> None:
@@ -48,17 +46,15 @@ def _refuse(pattern: str) -> None:
         raise GlobError(f"{pattern!r}: ** stands alone between slashes")
 
 
-def translate(pattern: str) -> str:
-    """The regular expression of a pattern, for `fullmatch`. Raises `GlobError`."""
-    _refuse(pattern)
-    parts = pattern.split("/")
-    # Between two `**` stands a fixed number of folders, so the leftmost place where they fit is as good as any: an atomic group never goes back.
+def expression(pattern: str) -> str:
+    """The regular expression of a pattern, for `fullmatch`. Raises `GlobError` for brackets that are not closed or ordered."""
+    # Between two `**` stands a fixed number of folders, so the first place where they fit is as good as any: an atomic group never goes back.
     blocks: list[list[str]] = [[]]
-    for part in parts:
+    for part in pattern.split("/"):
         if part == "**":
             blocks.append([])
         else:
-            blocks[-1].append(_segment(part))
+            blocks[-1].append(_part(part))
     first, *rest = blocks
     text = "/".join(first)
     if not rest:
@@ -69,29 +65,33 @@ def translate(pattern: str) -> str:
     return text + "(?:[^/]+/)*" + ("/".join(last) if last else "[^/]+")
 
 
-def _segment(part: str) -> str:
+def _part(part: str) -> str:
     pieces: list[str] = [""]
-    for token in _PART.findall(part):
-        if token.startswith("*"):
+    for piece in _TOKEN.findall(part):
+        if piece.startswith("*"):
             pieces.append("")
-        elif token == "?":
+        elif piece.startswith("?"):
             pieces[-1] += "[^/]"
-        elif token.startswith("[") and len(token) > 1:
-            pieces[-1] += _class(token)
+        elif piece.startswith("["):
+            pieces[-1] += _bracket(piece)
+        elif piece == "\\":
+            raise GlobError(f"{part!r} ends with a backslash that escapes nothing")
         else:
-            pieces[-1] += re.escape(token)
+            pieces[-1] += re.escape(piece.removeprefix("\\"))
     if len(pieces) == 1:
         return pieces[0]
     first, *middle, last = pieces
     return first + "".join(f"(?>[^/]*?{piece})" for piece in middle if piece) + "[^/]*" + last
 
 
-def _class(token: str) -> str:
-    inner = token[1:-1]
-    negated = inner.startswith("!")
-    escaped = re.sub(r"([\\\[\]^&~|])", r"\\\1", inner.removeprefix("!"))
-    try:
-        re.compile(f"[{escaped}]")
-    except re.error:
-        raise GlobError(f"{token!r}: a range goes from the lower to the higher character") from None
-    return f"(?!/)[{'^' if negated else ''}{escaped}]"
+def _bracket(piece: str) -> str:
+    if len(piece) < 3 or piece[:2] == "[[" and piece[2:3] in ":.=":
+        raise GlobError(f"{piece!r}: close the bracket, and list characters and ranges only")
+    inner = piece[1:-1]
+    negated = inner[0] in "!^"
+    inner = re.sub(r"\\(.)", r"\1", inner[1:] if negated else inner)
+    ranges = re.findall(r"(.)-(.)|(.)", inner, re.DOTALL)
+    if any(low > high for low, high, _ in ranges):
+        raise GlobError(f"{piece!r}: a range goes from the lower to the higher character")
+    items = "".join(f"{re.escape(low)}-{re.escape(high)}" if low else re.escape(one) for low, high, one in ranges)
+    return f"(?!/)[{'^' if negated else ''}{items}]"

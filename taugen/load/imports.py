@@ -127,7 +127,7 @@ class _Search:
         if level:
             folder = importer.split("/")[:-level]
             roots = ["/".join(folder)]
-        found = []
+        found: list[str] = []
         for root in roots:
             at = root
             for part in name.split("."):

@@ -65,6 +65,13 @@ class SourceTree(Protocol):
     def readlink(self, path: str) -> str:
         """The text of a symbolic link. Raises `Unreadable`."""
 
+    @property
+    def hash_name(self) -> str:
+        """How object ids are made: ``sha1`` or ``sha256``."""
+
+    def in_lfs(self, path: str) -> bool:
+        """Whether Git stores a pointer of LFS in place of what `read` gives. In a commit `read` gives the pointer itself."""
+
     def prefetch(self, paths: Iterable[str]) -> None:
         """Say that these will be read soon: a commit reads them in one go."""
 
@@ -123,6 +130,13 @@ class GitTree(_Listing):
     @property
     def root_label(self) -> str:
         return f"commit {str(self.commit)[:12]}"
+
+    @property
+    def hash_name(self) -> str:
+        return "sha256" if len(str(self.commit)) == 64 else "sha1"
+
+    def in_lfs(self, path: str) -> bool:
+        return False
 
     @cached_property
     def _paths(self) -> dict[str, Entry]:
@@ -215,7 +229,10 @@ class WorkTree(_Listing):
         if top is None or top == self.root:
             return top
         tracked = git.run(["ls-files", "-z", "--", "."], cwd=self.root).out
-        ignored = not tracked and git.run(["check-ignore", "-q", "."], cwd=self.root, check=False).code == 0
+        if tracked:
+            return top
+        # check-ignore can't take paths literally, but "." is no pattern.
+        ignored = git.run(["check-ignore", "-q", "."], cwd=self.root, check=False, env_extra={"GIT_LITERAL_PATHSPECS": "0"}).code == 0
         return None if ignored else top
 
     @cached_property
@@ -263,6 +280,29 @@ class WorkTree(_Listing):
 
     def untracked(self) -> Sequence[str]:
         return self._untracked
+
+    @cached_property
+    def hash_name(self) -> str:
+        if self.top is None:
+            return "sha1"
+        return git.run(["rev-parse", "--show-object-format"], cwd=self.root).out.decode("ascii").strip()
+
+    def in_lfs(self, path: str) -> bool:
+        return path in self._lfs
+
+    @cached_property
+    def _lfs(self) -> frozenset[str]:
+        if self.top is None or not any(b"filter" in _content(self.root / place) for place in self._attribute_files()):
+            return frozenset()
+        args = ["ls-files", "-z", "--", ":(attr:filter=lfs)."]
+        listed = git.run(args, cwd=self.root, env_extra={"GIT_LITERAL_PATHSPECS": "0"}).out
+        return frozenset(listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
+
+    def _attribute_files(self) -> Iterator[str]:
+        """Where attributes are looked up. The question to git is asked only if one of these names a filter: it costs a look at every path."""
+        yield from (path for path in self._paths if path.rpartition("/")[2] == ".gitattributes")
+        above = len(self.root.relative_to(self.top).parts) if self.top else 0
+        yield from ("../" * up + ".gitattributes" for up in range(above + 1))
 
     def documents(self, matches: Callable[[str], bool]) -> list[str]:
         found = {p for p in self._paths if matches(p)}
@@ -355,6 +395,13 @@ def _walk_folders(root: Path) -> Iterator[str]:
         base = os.path.relpath(folder, root)
         for name in folders:
             yield name if base == "." else f"{base}/{name}"
+
+
+def _content(place: Path) -> bytes:
+    try:
+        return place.read_bytes() if stat.S_ISREG(os.lstat(place).st_mode) else b""
+    except OSError:
+        return b""
 
 
 def _bare(path: str) -> str:

@@ -20,7 +20,6 @@ from taugen.load.glob import GlobError, Matcher
         ("[!a-c]x", ["dx"], ["ax", "/x"]),
         ("[]]x", ["]x"], ["x"]),
         ("[!]]x", ["ax"], ["]x"]),
-        ("a[", ["a["], ["a"]),
         ("a*b*c.y", ["abc.y", "axxbxxc.y", "abbcc.y"], ["ac.y", "a/b/c.y"]),
         ("*ab", ["ab", "aab", "abab"], ["aba"]),
         ("*", ["a"], ["a/b"]),
@@ -38,7 +37,7 @@ def test_any_of_several():
     assert not Matcher([])("a")
 
 
-@pytest.mark.parametrize("pattern", ["", "/a", "a//b", "../a", "a/./b", "a\\*", "{a,b}", "!a", "a**", "**a/b", "[z-a]", "a" * 2000])
+@pytest.mark.parametrize("pattern", ["", "/a", "a//b", "../a", "a/./b", "a\\*", "{a,b}", "!a", "a**", "**a/b", "[z-a]", "a[", "a" * 2000])
 def test_what_can_not_be_used_is_refused(pattern):
     with pytest.raises(GlobError):
         Matcher([pattern])
