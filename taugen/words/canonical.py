@@ -13,9 +13,11 @@ from taugen.words import Json, Path, dotted
 MOST_INTEGER = 2**53 - 1
 
 # RFC 8785 and json.dumps write everything alike but floats, integers beyond 2**53 and the order of keys with characters from U+D800 on
-# (UTF-16 order). A number stands after one of these characters; the same inside a string only costs the fast path.
-_ODD = re.compile(r"(?:^|[\[:,])-?[0-9]+(?:[.eE]|(?<=[0-9]{16}))|[\ud800-\U0010ffff]")
+# (UTF-16 order). A number follows one of these characters; where a string holds the same, only the fast path is lost.
+_ODD_NUMBER = re.compile(r'[:\[,](?:(?<=":)|(?<=[\[,]))-?[0-9]+(?:[.eE]|(?<=[0-9]{16}))')
+_ODD_CHARACTER = re.compile("[\ud800-\U0010ffff]")
 _FAST = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _TEXT = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -35,7 +37,7 @@ def jcs(value: Json) -> bytes:
     """The canonical JSON of RFC 8785 in UTF-8. Raises CanonicalError."""
     try:
         text = _FAST.encode(value)
-        if not _ODD.search(text):
+        if isinstance(value, dict) and not _ODD_NUMBER.search(text) and (text.isascii() or not _ODD_CHARACTER.search(text)):
             return text.encode()
     except ValueError:
         pass  # not finite: the slow path names the place
@@ -44,59 +46,75 @@ def jcs(value: Json) -> bytes:
     return _slow(value)
 
 
-def _slow(value: Json) -> bytes:
-    out: list[str] = []
-    try:
-        _write(value, (), out)
-    except RecursionError:
-        raise CanonicalError("nested too deeply") from None
-    return "".join(out).encode()
-
-
 def digest(value: Json) -> str:
     """The sha256 of the canonical JSON, 64 hex digits. Raises CanonicalError."""
     return hashlib.sha256(jcs(value)).hexdigest()
 
 
-def _write(value: Json, path: Path, out: list[str]) -> None:
-    if isinstance(value, dict):
-        out.append("{")
-        for i, key in enumerate(sorted(value, key=lambda k: k.encode("utf-16-be", "surrogatepass"))):
-            out.append("," * (i > 0) + _string(key, path) + ":")
-            _write(value[key], (*path, key), out)
-        out.append("}")
-    elif isinstance(value, list):
-        out.append("[")
-        for i, item in enumerate(value):
-            out.append("," * (i > 0))
-            _write(item, (*path, i), out)
-        out.append("]")
-    else:
-        out.append(_scalar(value, path))
+def _slow(value: Json) -> bytes:
+    out: list[str] = []
+    try:
+        _write(value, out)
+    except RecursionError:
+        raise CanonicalError("nested too deeply") from None
+    return "".join(out).encode()
 
 
-def _scalar(value: str | float | None, path: Path) -> str:
+def _write(value: Json, out: list[str]) -> None:
     if isinstance(value, str):
-        return _string(value, path)
-    if value is None or isinstance(value, bool):
-        return _TEXT(value)
-    if isinstance(value, float):
-        return _number(value, path)
-    if abs(value) > MOST_INTEGER:
-        raise CanonicalError("an integer beyond 2^53, where JSON numbers are no longer exact: write it in quotes", path)
-    return str(int(value))
+        out.append(_string(value))
+    elif isinstance(value, dict):
+        _write_map(value, out)
+    elif isinstance(value, list):
+        _write_list(value, out)
+    elif value is None or isinstance(value, bool):
+        out.append("null" if value is None else "true" if value else "false")
+    elif isinstance(value, float):
+        out.append(_number(value))
+    elif abs(value) > MOST_INTEGER:
+        raise CanonicalError("an integer beyond 2^53, where JSON numbers are no longer exact: write it in quotes")
+    else:
+        out.append(str(int(value)))
 
 
-def _string(text: str, path: Path) -> str:
-    if any("\ud800" <= c <= "\udfff" for c in text):
-        raise CanonicalError("half a surrogate pair is not text", path)
+def _write_map(value: dict[str, Json], out: list[str]) -> None:
+    mark = "{"
+    for key in sorted(value) if all(map(str.isascii, value)) else sorted(value, key=_utf16):
+        out.append(f"{mark}{_string(key)}:")
+        mark = ","
+        try:
+            _write(value[key], out)
+        except CanonicalError as error:
+            raise CanonicalError(error.message, (key, *error.path)) from None
+    out.append("}" if value else "{}")
+
+
+def _write_list(value: list[Json], out: list[str]) -> None:
+    mark = "["
+    for position, item in enumerate(value):
+        out.append(mark)
+        mark = ","
+        try:
+            _write(item, out)
+        except CanonicalError as error:
+            raise CanonicalError(error.message, (position, *error.path)) from None
+    out.append("]" if value else "[]")
+
+
+def _utf16(key: str) -> bytes:
+    return key.encode("utf-16-be", "surrogatepass")
+
+
+def _string(text: str) -> str:
+    if not text.isascii() and _SURROGATE.search(text):
+        raise CanonicalError("half a surrogate pair is not text")
     return _TEXT(text)
 
 
-def _number(value: float, path: Path) -> str:
+def _number(value: float) -> str:
     """A double as ECMAScript prints it: the shortest digits (as Python's repr), plain between 1e-7 and 1e21."""
     if value - value != 0:
-        raise CanonicalError("not a finite number", path)
+        raise CanonicalError("not a finite number")
     if value == 0:
         return "0"
     sign = "-" if value < 0 else ""

@@ -22,6 +22,7 @@ LOADERS = {
 }
 
 WORDS = r"""
+0o+0 0b-1 0x-f 0_o+0 0_x1
 1e3 0o17 017 1_000 12:30:45 1:30 ~ null NULL y Y yes No NO on off TRUE = << < .inf -.Inf +.inf .nan .NAN 2026-01-01 2026-1-1T1:2:3Z - --
 --- ... -a --a=b ? ?a : :a a: a:b # #a a#b % %a @ @a ` `a & &a * *a ! !a !!str | |a > >a ' '' [ ] { } , [a] {a} ,a a,b 0 -1 +1 1. .5 1.5
 -.5 1e+3 1E3 1.e3 0x1F 0X1f 0b101 0B1 0O17 0x 0o 0b 08 09 0_ 1_ 1,000 1__0 ._ ._1 +_1 -_1 0x_1 0.1.2 1.36.2 10.0.0.1 500m 64Gi 1h30m
