@@ -14,6 +14,8 @@ from taugen.words import Path
 
 S = TypeVar("S", bound=model.Spec)
 
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+
 
 @dataclass(frozen=True, slots=True)
 class Item(Generic[S]):
@@ -88,4 +90,10 @@ class Policy:
 
 def matches(flavor: model.Flavor, pool: model.NodePool) -> bool:
     """Whether the nodes of `pool` carry every label of `flavor`."""
-    return all(pool.labels.get(key) == value for key, value in flavor.nodeLabels.items())
+    labels = node_labels(pool)
+    return all(labels.get(key) == value for key, value in flavor.nodeLabels.items())
+
+
+def node_labels(pool: model.NodePool) -> Mapping[str, str]:
+    """The labels that are known of a pool's nodes: those that it lists, and its machine type under Kubernetes' well-known key."""
+    return pool.labels if pool.instanceType is None else {INSTANCE_TYPE: pool.instanceType, **pool.labels}

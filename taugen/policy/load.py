@@ -1,0 +1,122 @@
+"""Policy from files: taugen.yaml, the folders and the pinned Git repositories that it names.
+
+In: a source tree. Out: `Policy` and every finding of every policy file. What must never happen: a connection (pinned repositories are read from the cache that
+`taugen lock` fills), a result that depends on the order of files, a document that is left out without a word.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from taugen import __version__
+from taugen.diag import Diagnostic, Span
+from taugen.load import nodes
+from taugen.load.tree import SourceTree, Unreadable
+from taugen.policy import documents, model
+from taugen.policy.digest import policy_digest
+from taugen.policy.documents import Parsed
+from taugen.policy.set import Item, Policy
+from taugen.policy.sources import Repositories, open_sources
+
+MAX_FILE = 1024 * 1024  # bytes of one policy file
+
+_FIELD = {
+    "Cluster": "clusters", "Flavor": "flavors", "Topology": "topologies", "Cohort": "cohorts", "Queue": "queues", "PriorityTier": "tiers",
+    "Profile": "profiles", "Workspace": "workspaces", "Storage": "storages",
+}  # fmt: skip
+
+
+def load_policy(
+    tree: SourceTree, *, root_file: str = "taugen.yaml", repositories: Repositories | None = None
+) -> tuple[Policy | None, list[Diagnostic]]:
+    """Read all policy; None only if the Project itself can't be read. `repositories` is where pinned ones are; left out: the user's cache."""
+    found: list[Diagnostic] = []
+    project = _project(tree, root_file, found)
+    if project is None:
+        return None, found
+    sources, pinned, more = open_sources(tree, project, repositories)
+    found += more
+    parsed: list[Parsed] = []
+    for source in sources:
+        source.tree.prefetch(source.files)
+        for path in source.files:
+            parsed += _read_file(source.tree, path, source.label + path, found)
+    return _assemble(project, parsed, pinned, found), found
+
+
+def with_overlays(policy: Policy, overlay_texts: Mapping[str, str]) -> Policy:
+    """The same policy with the digest that the texts of its overlays belong to."""
+    items = [policy.project, *([policy.platform] if policy.platform else []), *(i for field in _FIELD.values() for i in getattr(policy, field).values())]
+    return replace(policy, digest=_digest(items, overlay_texts))
+
+
+def _digest(items: Iterable[Item[Any]], overlay_texts: Mapping[str, str]) -> str:
+    return policy_digest(((i.kind, i.name, i.document.data.get("spec")) for i in items), overlay_texts, __version__)
+
+
+def _read_file(tree: SourceTree, path: str, label: str, found: list[Diagnostic]) -> list[Parsed]:
+    try:
+        raw = tree.read(path, MAX_FILE)
+    except Unreadable as error:
+        hint = "split it into several files" if "bytes" in error.why else "a policy file is a regular, readable file"
+        found.append(Diagnostic("policy-file", f"this policy file {error.why}", Span(label), hint=hint))
+        return []
+    parsed = []
+    read, faults = nodes.parse(label, raw)
+    found += faults
+    for document in read:
+        one, more = documents.read(document)
+        found += more
+        if one is not None:
+            parsed.append(one)
+    return parsed
+
+
+def _project(tree: SourceTree, root_file: str, found: list[Diagnostic]) -> Item[model.Project] | None:
+    before = len(found)
+    parsed = _read_file(tree, root_file, root_file, found)
+    projects = [p for p in parsed if p.kind == "Project"]
+    for other in parsed:
+        if other.kind != "Project":
+            message = f"{root_file} holds the Project; a {other.kind} belongs in a policy folder"
+            found.append(Diagnostic("policy-project", message, other.document.span(("kind",)), path="kind", hint="move the document to policy/"))
+    for second in projects[1:]:
+        message = f"{root_file} holds a second Project"
+        span, origin = second.document.span(("metadata", "name")), projects[0].document.span(("metadata", "name"))
+        found.append(Diagnostic("policy-project", message, span, path="metadata.name", hint="keep one", origin=origin))
+    if not projects and len(found) == before:
+        message = f"{root_file} holds no Project"
+        found.append(Diagnostic("policy-project", message, Span(root_file), hint=f"start it with apiVersion: {model.API_VERSION} and kind: Project"))
+    return projects[0].item if projects and projects[0].item is not None else None  # type: ignore[return-value]
+
+
+def _assemble(project: Item[model.Project], parsed: list[Parsed], pinned: Mapping[str, str], found: list[Diagnostic]) -> Policy:
+    first: dict[tuple[str, str], Parsed] = {}
+    broken: set[tuple[str, str]] = set()
+    for one in parsed:
+        key = (one.kind, "" if one.kind == "Platform" else one.name)
+        earlier = first.setdefault(key, one)
+        if one.item is None:
+            broken.add((one.kind, one.name))
+        if one.kind == "Project":
+            message = "a Project stands in taugen.yaml, not in a policy folder"
+            found.append(Diagnostic("policy-project", message, one.document.span(("kind",)), path="kind", hint="remove this document"))
+        elif earlier is not one and (one.name or one.kind == "Platform"):
+            found.append(_twice(earlier, one))
+    items: dict[str, dict[str, Item[Any]]] = {field: {} for field in _FIELD.values()}
+    for (kind, name), one in sorted(first.items()):
+        if kind in _FIELD and one.item is not None:
+            items[_FIELD[kind]][name] = one.item
+    platform: Any = first[("Platform", "")].item if ("Platform", "") in first else None
+    policy = Policy(project=project, platform=platform, broken=frozenset(broken), sources=dict(pinned), **items)
+    return with_overlays(policy, {})
+
+
+def _twice(first: Parsed, second: Parsed) -> Diagnostic:
+    path = ("metadata", "name")
+    there = first.document.span(path)
+    if second.kind == "Platform":
+        message = f"there is one Platform, and it stands in {there}: {first.name or 'the first'}"
+    else:
+        message = f"{second.kind} {second.name} exists already, in {there}"
+    return Diagnostic("policy-duplicate", message, second.document.span(path), path="metadata.name", hint="rename one of the two, or remove it", origin=there)
