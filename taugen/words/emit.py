@@ -11,6 +11,7 @@ always written as escapes.
 """
 
 import re
+from functools import cache
 from typing import Final
 
 from taugen.words import Json
@@ -19,17 +20,19 @@ _LONGEST_KEY: Final = 1000
 _CACHED: Final = 8192
 _CACHED_LENGTH: Final = 128
 
-# Fixed ranges: str.isprintable() follows the Unicode version of the Python that runs.
-_SEEN = (
-    r"\u00a1-\u00ac\u00ae-\u061b\u061d-\u167f\u1681-\u180d\u180f-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\u2fff\u3001-\ud7ff"
-    r"\uf900-\ufefe\uff00-\uffef\U00010000-\U0001fffd\U00020000-\U0002fffd\U00030000-\U0003fffd"
+# Beyond ASCII: what a reviewer can't see or a parser may take for a line end. Fixed ranges, since str.isprintable() follows the Unicode
+# version of the Python that runs.
+_HIDDEN = (
+    r"\x80-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ud800-\uf8ff\ufeff\ufff0-\uffff"
+    r"\U0001fffe-\U0001ffff\U0002fffe-\U0002ffff\U0003fffe-\U0010ffff"
 )
 _PLAIN = re.compile(
-    rf"(?!---|\.\.\.)(?:[A-Za-z0-9_/.$()+~<=^;\\{_SEEN}]|-(?=[^ \n]))"
-    rf"(?:[!-\"$-9;-~{_SEEN}]|:(?=[^ \n])|(?<! )#| (?=[^#\n]))*(?<! )(?<!:)"
+    r"""(?!---|\.\.\.)(?:[^\x00- \x7f\-?:,\[\]{}#&*!|>'"%@`]|-(?=[^ ]))"""
+    r"(?:[^\x00- \x7f:#]++|:(?=[^ ])|(?<! )#| (?=[^#]))*+(?<! )(?<!:)"
 )
-_VISIBLE = re.compile(rf"[ -~{_SEEN}]*")
-_BLOCK = re.compile(rf"[\n\t -~{_SEEN}]*")
+_ESCAPE = re.compile(r'[\x00-\x1f"\\\x7f]')
+_ONE_LINE = re.compile(r"[^\x00-\x1f\x7f]*")
+_LINES = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f]*")
 _WORDS: Final = frozenset(
     ("~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<", ".inf", "+.inf", "-.inf", ".nan", "+.nan", "-.nan")
 )
@@ -38,7 +41,6 @@ _NUMBER = re.compile(
     r"|[0-9][0-9_,]*(?::[0-9_]*)*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9_]*)?|\.[0-9_]+(?:[eE][-+]?[0-9_]*)?)"
     r"|[-+]_+|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ].*)?"
 )
-_ESCAPE = re.compile(rf"[^ !#-\[\]-~{_SEEN}]")
 _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e"}
 
 _scalars: dict[str, str] = {}
@@ -63,18 +65,26 @@ def emit(value: Json) -> str:
 
 def quoted(text: str) -> str:
     """The text as a scalar on one line, plain where it can be."""
-    if (
-        _PLAIN.fullmatch(text)
-        and text.lower() not in _WORDS
-        and not _NUMBER.fullmatch(text)
-        and not _NUMBER.fullmatch(text.replace("_", ""))
-    ):
+    seen = text.isascii() or not _hidden().search(text)
+    if seen and _PLAIN.fullmatch(text) and not _reads_as_other(text):
         return text
-    if _VISIBLE.fullmatch(text):
+    if seen and _ONE_LINE.fullmatch(text):
         if '"' in text or "\\" in text:
             return "'" + text.replace("'", "''") + "'"
         return f'"{text}"'
-    return '"' + _ESCAPE.sub(_escape, text) + '"'
+    escaped = _ESCAPE.sub(_escape, text)
+    return f'"{escaped if seen else _hidden().sub(_escape, escaped)}"'
+
+
+def _reads_as_other(text: str) -> bool:
+    """Whether some parser takes the plain text for a boolean, null, number or date; go-yaml drops all underscores before it looks."""
+    return text.lower() in _WORDS or bool(_NUMBER.fullmatch(text) or ("_" in text and _NUMBER.fullmatch(text.replace("_", ""))))
+
+
+@cache
+def _hidden() -> re.Pattern[str]:
+    """Compiled when needed: it costs more than all other patterns together."""
+    return re.compile(f"[{_HIDDEN}]")
 
 
 def _map(value: dict[str, Json], first: str, pad: str, out: list[str]) -> None:
@@ -128,7 +138,7 @@ def _head(key: str) -> str:
 
 
 def _text(text: str, pad: str) -> str:
-    if "\n" in text and _BLOCK.fullmatch(text) and text.strip("\n \t"):
+    if "\n" in text and _LINES.fullmatch(text) and text.strip("\n \t") and (text.isascii() or not _hidden().search(text)):
         return _literal(text, pad + "  ")
     out = quoted(text)
     if len(text) <= _CACHED_LENGTH:
