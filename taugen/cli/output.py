@@ -37,3 +37,15 @@ def source_lines(tree: SourceTree) -> Callable[[str, int], str | None]:
 def say(text: str) -> None:
     """A line for people."""
     sys.stderr.write(text + "\n")
+
+
+def progress() -> Callable[[str], None]:
+    """Shows long work on a terminal, on one line; says nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return lambda _: None
+
+    def show(text: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+
+    return show
