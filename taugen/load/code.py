@@ -1,7 +1,7 @@
 """The code of a run: which files are delivered, under which names, with which contents.
 
-In: a source tree, the code root and the run's include and exclude patterns. Out: a `CodeTree` and problems as data. What must never happen: a
-document of taugen, a file outside the workspace or one that Git does not track among the code.
+In: a source tree, the code root and the run's include and exclude patterns. Out: a `CodeTree` and problems as data. What must never happen:
+a document of taugen, a file outside the workspace or one that Git does not track among the code.
 
 A link inside the workspace is delivered as what it points to, since a ConfigMap can hold no links.
 """
@@ -25,7 +25,8 @@ MAX_FILE = 256 * 1024 * 1024  # bytes that are read of one file
 class CodeFile:
     """A file as it is delivered.
 
-    `path` is relative to the code root, `mode` 100644 or 100755, `blob` git's id of the content, `size` in bytes, `source` the path in the tree.
+    `path` is relative to the code root, `mode` 100644 or 100755, `blob` git's id of the content, `size` in bytes, `source` the path in the
+    tree.
     """
 
     path: str
@@ -77,9 +78,9 @@ def collect(
 ) -> tuple[CodeTree, list[CodeProblem]]:
     """Collect the code below `root`.
 
-    `exclude_documents` says of a path in the tree whether it is a document; `include` and `exclude` are patterns as in .gitignore (`ignore`)
-    relative to `root`, no `include` meaning everything; `workspace` is the folder that links can't leave. Bad files are problems; raises
-    `GlobError` for a pattern that `ignore.pattern_problem` refuses.
+    `exclude_documents` says of a path in the tree whether it is a document; `include` and `exclude` are patterns as in .gitignore relative
+    to `root`, no `include` meaning everything; `workspace` is the folder that links can't leave. Bad files are problems; raises `GlobError`
+    for a pattern that `ignore.pattern_problem` refuses.
     """
     wanted = _Selection(exclude_documents, Patterns(include) if include else None, Patterns(exclude), root)
     found = _Collector(tree, workspace, wanted)
@@ -167,7 +168,7 @@ class _Collector:
         except Unreadable as error:
             self.problem("code-unreadable", source, f"{source} {error.why}", "list it in code.exclude if the run does not need it")
             return
-        if content.startswith(LFS_POINTER) or self.tree.in_lfs(source):
+        if content.startswith(LFS_POINTER) or source in self.tree.lfs:
             hint = "keep code out of LFS; put large data into storage and mount it"
             self.problem("code-lfs", source, f"{source} is kept in Git LFS: the repository holds a pointer, not the file", hint)
             return
@@ -176,7 +177,8 @@ class _Collector:
 
     def leftovers(self, root: str) -> None:
         if self.visited > MAX_FILES:
-            self.problem("code-too-many-files", root, f"the code has more than {MAX_FILES} files", "narrow it with code.path or code.exclude")
+            hint = "narrow it with code.path or code.exclude"
+            self.problem("code-too-many-files", root, f"the code has more than {MAX_FILES} files", hint)
         left = [p for p in self.tree.untracked() if _within(p, root)]
         left = [p for p in left if self.wanted(p[len(root) + 1 :] if root else p, p)]
         if left:

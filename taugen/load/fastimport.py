@@ -1,13 +1,12 @@
 """Writes commits, references and remotes.
 
-In: a base, changes and who signs. Out: a commit id. What must never happen: a branch moved by `commit_tree`, a force-push, half a commit: until
-`update_ref` or `push` succeeds, whatever was written is unreachable and git's own garbage collection takes it.
+In: a base, changes and who signs. Out: a commit id. What must never happen: a branch moved by `commit_tree`, a force-push, half a commit:
+until `update_ref` or `push` succeeds, whatever was written is unreachable and git's own garbage collection takes it.
 """
 
 import hashlib
 import os
-import subprocess
-import tempfile
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -47,9 +46,9 @@ def commit_tree(
 ) -> str:
     """Make a commit and return its id; no reference moves.
 
-    The tree is that of the commit `base` (empty for None) with `changes`: a path and its new content, or None to delete it. A sequence of changes may
-    have any order; of an iterator the deletions come first. `author` and `committer` are ``Name <mail> 1700000000 +0000``. The id depends on
-    nothing else. Raises `GitError`, and `ValueError` for a path that Git can't hold.
+    The tree is that of the commit `base` (empty for None) with `changes`: a path and its new content, or None to delete it. A sequence of
+    changes may have any order; of an iterator the deletions come first. `author` and `committer` are ``Name <mail> 1700000000 +0000``. The
+    id depends on nothing else. Raises `GitError`, and `ValueError` for a path that Git can't hold.
     """
     zero = "0" * len(parents[0] if parents else base or "0" * 40)
     ordered: Iterable[Change] = sorted(changes, key=lambda c: c[1] is not None) if isinstance(changes, Sequence) else changes
@@ -71,26 +70,17 @@ def commit_tree(
 
 def _fast_import(repo: Path | str, stream: Iterable[bytes]) -> bytes:
     args = ["fast-import", "--quiet", "--done", "--date-format=raw"]
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = git.start(args, cwd=repo, stdout=out, stderr=err)
-        try:
-            git.feed(process, stream)
-            code = process.wait()
-        finally:
-            git.stop(process)
-        out.seek(0)
-        err.seek(0)
-        if code:
-            _remove_crash_report(repo, process)
-            raise git.GitError(args, code, err.read().decode("utf-8", "replace"))
-        return out.read()
+    got = git.run(args, cwd=repo, stdin=stream, check=False)
+    if got.code == 0:
+        return got.out
+    said = got.err.decode("utf-8", "surrogateescape")
+    if report := _CRASH_REPORT.search(said):
+        # Its first lines are in our error; nobody would look for it in the repository.
+        (Path(repo) / report[1]).unlink(missing_ok=True)
+    raise git.GitError(args, got.code, said)
 
 
-def _remove_crash_report(repo: Path | str, process: "subprocess.Popen[bytes]") -> None:
-    """fast-import leaves a file in the repository when it fails; its message is in our error."""
-    folder = git.run(["rev-parse", "--git-dir"], cwd=repo, check=False).out.removesuffix(b"\n")
-    if folder:
-        (Path(repo) / os.fsdecode(folder) / f"fast_import_crash_{process.pid}").unlink(missing_ok=True)
+_CRASH_REPORT = re.compile(r"^fast-import: dumping crash report to (.*fast_import_crash_\d+)$", re.MULTILINE)
 
 
 def _chunked(head: Iterable[bytes], changes: Iterable[Change], tail: bytes) -> Iterator[bytes]:
@@ -142,9 +132,10 @@ def update_ref(repo: Path | str, ref: str, new: str | None, old: str | None) -> 
 
 
 def push(repo: Path | str, remote: str, new: str, ref: str, expect_old: str | None) -> PushResult:
-    """Push the commit `new` to `ref` (full name) of `remote` (a URL, a path or a configured name) if it still is at `expect_old` (None: absent).
+    """Push the commit `new` to `ref` (full name) of `remote` (a URL, a path or a configured name).
 
-    Never rewrites: `new` must descend from `expect_old`. Errors of the network or the server are `FAILED` with their message.
+    Succeeds only if the branch still is at `expect_old` (None: absent). Never rewrites: `new` must descend from `expect_old`. Errors of the
+    network or the server are `FAILED` with their message.
     """
     if expect_old is not None and not git.is_ancestor(repo, expect_old, new):
         return PushResult(Pushed.FAILED, f"{new[:12]} does not descend from {expect_old[:12]}: this would rewrite the branch")
@@ -163,12 +154,13 @@ def push(repo: Path | str, remote: str, new: str, ref: str, expect_old: str | No
     verdicts = [line for line in got.out.decode("utf-8", "replace").splitlines() if line.startswith("!")]
     raced = any(sign in verdict for verdict in verdicts for sign in _RACE_SIGNS)
     detail = "; ".join(v.split("\t")[-1] for v in verdicts)
-    return PushResult(Pushed.RACED if raced else Pushed.FAILED, f"{detail}: {said.strip()}" if detail else str(git.GitError(args, got.code, said)))
+    message = f"{detail}: {said.strip()}" if detail else str(git.GitError(args, got.code, said))
+    return PushResult(Pushed.RACED if raced else Pushed.FAILED, message)
 
 
 _RACE_SIGNS = (
-    "stale info", "non-fast-forward", "fetch first", "cannot lock ref", "failed to update ref", "incorrect old value", "reference already exists",
-    "remote ref updated since checkout", "needs force",
+    "stale info", "non-fast-forward", "fetch first", "cannot lock ref", "failed to update ref", "incorrect old value",
+    "reference already exists", "remote ref updated since checkout", "needs force",
 )  # fmt: skip
 
 

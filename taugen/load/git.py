@@ -1,11 +1,11 @@
 """The one door to git: every git process of taugen starts here.
 
-In: a list of arguments and a folder. Out: bytes, or `GitError` with the argument list and what git said. What must never happen: a shell, a hook of
-the repository, a prompt, a connection that the caller did not allow, a path read as an option or as a pattern, an answer that depends on the
-locale, the time zone or `GIT_*` variables left by a surrounding git command.
+In: a list of arguments and a folder. Out: bytes, or `GitError` with the arguments and what git said. What must never happen: a shell, a hook
+of the repository, a prompt, a connection that the caller did not allow, a path read as an option or as a pattern, an answer that depends on
+the locale, the time zone or `GIT_*` variables left by a surrounding git command.
 
-Configuration of the system and of the user is read on purpose: credential helpers, proxies, certificates, `insteadOf` and `safe.directory` live
-there, and a push needs them. What in it could change an answer is pinned by options and variables below instead.
+Configuration of the system and of the user is read on purpose: credential helpers, proxies, certificates, `insteadOf` and `safe.directory`
+live there, and a push needs them. What in it could change an answer is pinned by options and variables below instead.
 """
 
 import os
@@ -22,12 +22,12 @@ REMOTE_TIMEOUT = 300.0  # seconds
 REMOTE_PROTOCOLS = ("https", "ssh", "file")
 _LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
 
-# Needed to authenticate or to reach a server; everything else that starts with GIT_ is dropped. A hook sets GIT_DIR and GIT_INDEX_FILE, which
-# would point every command at the wrong repository.
+# Needed to authenticate or to reach a server; everything else that starts with GIT_ is dropped. Inside a hook GIT_DIR and GIT_INDEX_FILE
+# are set, which would point every command at the wrong repository.
 _KEPT = frozenset({
-    "GIT_ASKPASS", "GIT_CEILING_DIRECTORIES", "GIT_CONFIG_COUNT", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_EXEC_PATH",
-    "GIT_HTTP_PROXY_AUTHMETHOD", "GIT_PROXY_COMMAND", "GIT_PROXY_SSL_CAINFO", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_SSL_CAINFO",
-    "GIT_SSL_CAPATH", "GIT_SSL_CERT", "GIT_SSL_KEY", "GIT_SSL_NO_VERIFY",
+    "GIT_ASKPASS", "GIT_CEILING_DIRECTORIES", "GIT_CONFIG_COUNT", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM",
+    "GIT_EXEC_PATH", "GIT_HTTP_PROXY_AUTHMETHOD", "GIT_PROXY_COMMAND", "GIT_PROXY_SSL_CAINFO", "GIT_SSH", "GIT_SSH_COMMAND",
+    "GIT_SSH_VARIANT", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_CERT", "GIT_SSL_KEY", "GIT_SSL_NO_VERIFY",
 })  # fmt: skip
 _KEPT_PREFIXES = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 _PINNED = {
@@ -39,9 +39,8 @@ _PINNED = {
     "LC_ALL": "C",
     "TZ": "UTC",
 }
-_OPTIONS = (
-    "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
-)  # fmt: skip
+_SETTINGS = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.quotePath=false", "gc.auto=0", "maintenance.auto=false")
+_OPTIONS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 
 
 class GitError(Exception):
@@ -100,7 +99,10 @@ def _plain(stderr: str) -> str:
 
 
 def environment(allow: Iterable[str] = (), extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of a git process. `allow` lists the transports it may use; none by default, so that a partial clone can't dial home."""
+    """The environment of a git process.
+
+    `allow` lists the transports it may use; none by default, so that a partial clone can't dial home.
+    """
     env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT or k.startswith(_KEPT_PREFIXES)}
     env.update(_PINNED)
     narrowed = os.environ.get("GIT_ALLOW_PROTOCOL")
@@ -128,11 +130,11 @@ def run(
 ) -> GitResult:
     """Run ``git ARGS`` in `cwd` to its end.
 
-    `stdin` may be pieces, which are written as they come. Raises `GitError` on a non-zero exit (unless `check` is False), a missing git, a missing
-    folder or a timeout (code 124).
+    `stdin` may be pieces, which are written as they come. Raises `GitError` on a non-zero exit (unless `check` is False), a missing git, a
+    missing folder or a timeout (code 124).
     """
     # Files instead of pipes: a process that answers while it still reads can't dead-lock with us.
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    with _spool(args) as out, _spool(args) as err:
         source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
         process = start(args, cwd=cwd, stdin=source, stdout=out, stderr=err, env=environment(allow, env_extra))
         try:
@@ -148,6 +150,13 @@ def run(
     if check and code:
         raise GitError(args, code, result.err.decode("utf-8", "replace"))
     return result
+
+
+def _spool(args: Sequence[str]) -> IO[bytes]:
+    try:
+        return tempfile.TemporaryFile()
+    except OSError as error:
+        raise GitError(args, 126, f"no temporary file can be made in {tempfile.gettempdir()}: {error.strerror}") from None
 
 
 def start(
@@ -225,8 +234,8 @@ class CatFile:
     def read_many(self, specs: Sequence[str], limit: int | None = None) -> Iterator[bytes | int | None]:
         """The contents in the order of `specs`; asked for in blocks, since a round trip costs more than a small object.
 
-        None stands for an object that does not exist, a number for the size of one with more than `limit` bytes, which is passed over. To be
-        read to its end.
+        None stands for an object that does not exist, a number for the size of one with more than `limit` bytes, which is passed over. To
+        be read to its end.
         """
         for first in range(0, len(specs), self._AHEAD):
             block = specs[first : first + self._AHEAD]

@@ -1,7 +1,7 @@
 """Globs over paths: the `runs` of a Project, compiled once.
 
-In: patterns such as ``workspaces/*/**/tau.yaml``. Out: a matcher for relative paths with ``/``; case counts. What must never happen: a pattern
-that takes much more than (its length x that of the path) steps, since patterns come from pull requests.
+In: patterns such as ``workspaces/*/**/tau.yaml``. Out: a matcher for relative paths with ``/``; case counts. What must never happen: a
+pattern that takes much more than (its length x that of the path) steps, since patterns come from pull requests.
 """
 
 import re
@@ -48,7 +48,7 @@ def _refuse(pattern: str) -> None:
 
 def expression(pattern: str) -> str:
     """The regular expression of a pattern, for `fullmatch`. Raises `GlobError` for brackets that are not closed or ordered."""
-    # Between two `**` stands a fixed number of folders, so the first place where they fit is as good as any: an atomic group never goes back.
+    # Between two `**` stands a fixed number of folders: the first place where they fit is as good as any, so atomic groups never go back.
     blocks: list[list[str]] = [[]]
     for part in pattern.split("/"):
         if part == "**":
@@ -85,7 +85,7 @@ def _part(part: str) -> str:
 
 
 def _bracket(piece: str) -> str:
-    if len(piece) < 3 or piece[:2] == "[[" and piece[2:3] in ":.=":
+    if len(piece) < 3 or (piece[:2] == "[[" and piece[2:3] in ":.="):
         raise GlobError(f"{piece!r}: close the bracket, and list characters and ranges only")
     inner = piece[1:-1]
     negated = inner[0] in "!^"

@@ -1,7 +1,7 @@
 """Which modules a Python program imports, and which of them stand in the workspace without being delivered.
 
-In: sources as bytes, never executed. Out: module names and paths. What must never happen: code run, or a guess about what an image has installed:
-only modules whose file stands in the workspace are reported.
+In: sources as bytes, never executed. Out: module names and paths. What must never happen: code run, or a guess about what an image has
+installed: only modules whose file stands in the workspace are reported.
 """
 
 import ast
@@ -28,8 +28,8 @@ def python_imports(source: bytes) -> set[str]:
 def missing_imports(tree: SourceTree, code: CodeTree, entrypoint: str, workspace_root: str) -> list[tuple[str, str]]:
     """The imported modules that a run would miss: (module, the path in the tree where it stands), sorted.
 
-    Follows the delivered modules that `entrypoint` (relative to the code root) imports. A missing module is looked for beside the entrypoint, in the
-    code root, and in the folders between it and `workspace_root` with their direct subfolders; those of other runs (with a tau.yaml) excepted.
+    Follows the delivered modules that `entrypoint` (relative to the code root) imports. A missing module is looked for beside the entrypoint,
+    in the code root, and in the folders between it and `workspace_root` with their direct subfolders, but not in other runs (with a tau.yaml).
     """
     return _Search(tree, code, workspace_root).run(entrypoint)
 

@@ -1,7 +1,7 @@
 """Symbolic links, followed inside a source tree only.
 
-In: a tree and a path. Out: where the path ends, as data. What must never happen: following a link on disk by the operating system, whose idea of
-the root is another one.
+In: a tree and a path. Out: where the path ends, as data. What must never happen: following a link on disk by the operating system, whose
+idea of the root is another one.
 """
 
 from dataclasses import dataclass

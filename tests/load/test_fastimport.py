@@ -6,7 +6,8 @@ import pytest
 
 from taugen.load import fastimport, git
 from taugen.load.fastimport import Pushed
-from tests.gitkit import commit, git as user_git, make_bare, make_repo
+from tests.gitkit import commit, make_bare, make_repo
+from tests.gitkit import git as user_git
 
 WHO = b"Ada <ada@example.org> 1700000000 +0000"
 
@@ -59,7 +60,8 @@ def test_base_and_parents_are_independent(tmp_path):
     assert git.commit_info(repo, make(repo, [], parents=[first, second], base=first)).parents == (first, second)
 
 
-NAMES = ['quo"te', "back\\slash", "new\nline", "tab\t", "ümlaut", "\x01", " lead", "trail ", "a b/c d", '"', "'", b"\xff\xfe".decode("utf-8", "surrogateescape")]
+NOT_UTF8 = b"\xff\xfe".decode("utf-8", "surrogateescape")
+NAMES = ['quo"te', "back\\slash", "new\nline", "tab\t", "ümlaut", "\x01", " lead", "trail ", "a b/c d", '"', "'", NOT_UTF8]
 
 
 def test_every_name_survives(tmp_path):

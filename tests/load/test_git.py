@@ -3,7 +3,8 @@ import os
 import pytest
 
 from taugen.load import git
-from tests.gitkit import commit, git as user_git, make_repo
+from tests.gitkit import commit, make_repo
+from tests.gitkit import git as user_git
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_a_missing_git_is_one_sentence(repo, monkeypatch):
 def test_a_repository_of_another_user_is_one_sentence(repo):
     os.chown(repo / ".git", 12345, 12345)
     os.chown(repo, 12345, 12345)
-    with pytest.raises(git.GitError, match="safe.directory"):
+    with pytest.raises(git.GitError, match=r"safe\.directory"):
         git.resolve(repo, "HEAD")
 
 
@@ -166,3 +167,12 @@ def test_replaced_objects_do_not_count(repo):
     user_git(repo, "replace", second, first)
     with git.CatFile(repo) as cat:
         assert cat.read(f"{second}:a.txt") == b"changed\n"
+
+
+def test_a_full_disk_is_one_sentence(repo, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(git.tempfile, "TemporaryFile", full)
+    with pytest.raises(git.GitError, match="No space left on device"):
+        git.resolve(repo, "HEAD")

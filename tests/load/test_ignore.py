@@ -9,12 +9,14 @@ from taugen.load.ignore import Patterns, pattern_problem
 from tests.gitkit import git, make_repo
 
 PATHS = [
-    "a", "b.py", "a b", "d/a", "d/b.py", "d/e/a", "d/e/f/b.py", "e/d/a", "tau/x.yaml", "#c", "!n", "x*y", "xzy", "d.py/a", ".hid/a", "trail ", "[q]", "q",
+    "a", "b.py", "a b", "d/a", "d/b.py", "d/e/a", "d/e/f/b.py", "e/d/a", "tau/x.yaml", "#c", "!n", "x*y", "xzy", "d.py/a",
+    ".hid/a", "trail ", "[q]", "q",
 ]  # fmt: skip
 PATTERNS = [
-    "a", "/a", "a/", "*.py", "/*.py", "d/", "/d/", "d/*", "d/**", "d/**/a", "**/a", "**/d/a", "d/e", "e/d/", "**", "*", "/**", "tau/*.yaml", "\\#c",
-    "#c", "\\!n", "!n", "x\\*y", "x?y", "x[*z]y", "x[!z]y", "x[^z]y", "[a-b]", "[a-b].py", ".hid", "trail\\ ", "trail ", "a b", "", "/", "**/", "d**",
-    "d/e/**/b.py", "*/a", "*/*/a", "**/e/**", "\\[q\\]", "[[]q]", "[]q]", "d//a", "./a",
+    "a", "/a", "a/", "*.py", "/*.py", "d/", "/d/", "d/*", "d/**", "d/**/a", "**/a", "**/d/a", "d/e", "e/d/", "**", "*",
+    "/**", "tau/*.yaml", "\\#c", "#c", "\\!n", "!n", "x\\*y", "x?y", "x[*z]y", "x[!z]y", "x[^z]y", "[a-b]", "[a-b].py",
+    ".hid", "trail\\ ", "trail ", "a b", "", "/", "**/", "d**", "d/e/**/b.py", "*/a", "*/*/a", "**/e/**", "\\[q\\]",
+    "[[]q]", "[]q]", "d//a", "./a",
 ]  # fmt: skip
 
 

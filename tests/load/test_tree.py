@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from taugen.load import tree as trees
+from taugen.load import worktree
 from taugen.load.links import Outcome, resolve_link
 from taugen.load.tree import GitTree, Unreadable, WorkTree
 from tests.gitkit import commit, git, make_repo, write
@@ -48,7 +48,8 @@ def test_a_root_below_the_top(both):
 
 def test_reading_what_is_no_file(both):
     tree = both()
-    for path, why in [("nothing", "does not exist"), ("d", "is a folder"), ("a.txt/x", "does not exist"), ("d/nothing/x", "does not exist")]:
+    assert tree.paths()
+    for path, why in {"nothing": "not exist", "d": "a folder", "a.txt/x": "not exist", "d/nothing/x": "not exist"}.items():
         with pytest.raises(Unreadable, match=why):
             tree.read(path)
 
@@ -88,10 +89,24 @@ def test_a_mode_changed_on_disk(repo):
 def test_files_that_git_was_told_to_overlook_are_looked_at(repo):
     git(repo, "update-index", "--assume-unchanged", "a.txt")
     git(repo, "update-index", "--skip-worktree", "d/b.txt")
-    write(repo, {"a.txt": "edited\n", "d/b.txt": None})
+    write(repo, {"a.txt": "edited\n", "d/b.txt": "edited too\n"})
     paths = WorkTree(repo).paths()
-    assert paths["a.txt"].blob is None
-    assert "d/b.txt" not in paths
+    assert (paths["a.txt"].blob, paths["d/b.txt"].blob) == (None, None)
+
+
+def test_files_outside_of_a_sparse_checkout_are_read_from_the_store(repo):
+    (repo / "d/link").symlink_to("b.txt")
+    commit(repo)
+    git(repo, "sparse-checkout", "set", "--no-cone", "/a.txt")
+    assert not (repo / "d").exists()
+    tree = WorkTree(repo)
+    assert dict(tree.paths()) == dict(GitTree(repo, "HEAD").paths())
+    assert tree.read("d/b.txt", 4) == b"two\n"
+    assert tree.readlink("d/link") == "b.txt"
+    assert resolve_link(tree, "d/link").target == "d/b.txt"
+    assert tree.documents(is_document) == ["d/e/tau.yaml"]
+    with pytest.raises(Unreadable, match="more than the 3"):
+        tree.read("d/b.txt", 3)
 
 
 def test_an_added_file_that_is_not_committed_counts(repo):
@@ -159,7 +174,7 @@ def test_no_permission(repo, monkeypatch):
     def refuse(*args, **kwargs):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(trees.os, "open", refuse)
+    monkeypatch.setattr(worktree.os, "open", refuse)
     with pytest.raises(Unreadable, match="permission denied"):
         WorkTree(repo).read("a.txt")
 
@@ -238,7 +253,7 @@ def test_a_submodule_is_an_entry_that_can_not_be_read(repo, tmp_path, both):
     tree = both()
     assert tree.paths()["sub"].mode == "160000"
     assert "sub/m.py" not in tree.paths()
-    with pytest.raises(Unreadable, match="is a submodule|is a folder"):
+    with pytest.raises(Unreadable, match=r"is a (submodule|folder)"):
         tree.read("sub")
 
 
