@@ -12,6 +12,7 @@ from taugen.spec.types import (
     Count,
     CpuQuantity,
     Duration,
+    Entrypoint,
     EnvName,
     ImageRef,
     MemoryQuantity,
@@ -26,7 +27,7 @@ from taugen.spec.types import (
 class Section(BaseModel):
     """A mapping of tau.yaml: unknown keys are errors, values keep their types, nothing changes after reading."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
 class SourceImage(Section):
@@ -39,15 +40,14 @@ class SourceImage(Section):
 class RunSection(Section):
     """What runs."""
 
-    entrypoint: Text | list[ScalarText] | None = Field(None, description="A file beside tau.yaml (Python or with a shebang), or a command as a list.")
+    entrypoint: Entrypoint | None = Field(None, description="A file beside tau.yaml (Python or with a shebang), or a command as a list.")
     args: list[ScalarText] | None = Field(None, description="Arguments of the entrypoint, as typed.")
-    workload_kind: Literal["job", "rayjob", "jobset", "rayservice", "deployment"] | None = Field(
-        None, description="The Kubernetes object: job, rayjob or jobset. Serving kinds are not built yet."
+    workload_kind: Literal["job", "rayjob", "jobset"] | None = Field(
+        None, description="The Kubernetes object; default: rayjob for several workers or pip packages, else job."
     )
     setup: Text | None = Field(None, description="Shell lines that run in each container before the entrypoint.")
     source: SourceImage | None = Field(None, description="Take the code from an image instead of Git.")
     max_duration: Duration | None = Field(None, description="Longest time in admission in all, over every resume (Kueue maximum execution time).")
-    queue_timeout: Duration | None = Field(None, description="Not built yet: longest time to wait for admission.")
     grace_period: Duration | None = Field(None, description="Time between SIGTERM and SIGKILL; default 10m.")
     ttl_seconds_after_finished: int | None = Field(None, ge=1, le=2147483647, description="TauGrid's clean-up time; here the retire commit cleans up.")
 
@@ -144,6 +144,7 @@ class PolicySection(Section):
     lane: Text | None = Field(None, description="Lane label (eval, training, large-memory, elastic), and a key of profile applicability.")
     topology: Topology | None = Field(None, description="How close the pods must be.")
     preferred_topology: Topology | None = Field(None, description="How close the pods should be.")
+    namespace: Text | None = Field(None, description="Only to repeat the workspace's namespace.")
     cluster: Text | None = Field(None, description="The cluster, where the workspace has several.")
     node_affinity: list[NodeAffinityTerm] | None = Field(None, description="Required node labels, beside those of the flavor.")
 
@@ -152,7 +153,7 @@ class Mount(Section):
     """A storage of the workspace at a path."""
 
     name: Name = Field(description="Name of the volume.")
-    storage: Text = Field(description="A Storage of the workspace.")
+    storage: Text = Field(description="A Storage of the workspace; pvc:CLAIM names it by its claim.")
     path: Text = Field(description="Absolute path in the container.")
     read_only: bool | None = None
 
@@ -169,42 +170,25 @@ class ImageAsset(Section):
 class StorageSection(Section):
     """Which data the run sees."""
 
-    data: Text | None = Field(None, description="The workspace's Storage that is mounted at its path, as TAU_DATA_DIR.")
+    data: Text | None = Field(None, description="The workspace's Storage that is mounted at its path, as TAU_DATA_DIR; pvc:CLAIM names it by its claim.")
     output: Text | None = Field(None, description="Absolute folder for results, below a mounted storage: TAU_OUTPUT_DIR.")
     mounts: list[Mount] | None = None
     image_assets: list[ImageAsset] | None = Field(None, max_length=8)
 
 
-class Input(Section):
-    """Not built yet: a dataset that the run reads."""
-
-    dataset: Text | None = None
-    uri: Text | None = None
-    version: Text | None = None
-    path: Text | None = None
-    mode: Literal["mount", "copy"] | None = None
-
-
 class CheckpointSection(Section):
     """Where checkpoints are and how a run resumes."""
 
-    path: Text | None = Field(None, description="Absolute folder below a mounted storage: TAU_CHECKPOINT_DIR.")
+    path: Text | None = Field(None, description="Folder below a mounted storage, absolute or relative to storage.output: TAU_CHECKPOINT_DIR.")
     every: Duration | None = Field(None, description="How often the program should save: TAU_CHECKPOINT_EVERY.")
     keep: PositiveCount | None = Field(None, description="How many to keep: TAU_CHECKPOINT_KEEP.")
     resume: Text | None = Field(None, description="auto (newest complete checkpoint of this run), never, or workspace/name/digest8 of another run.")
 
 
-class Elastic(Section):
-    """Bounds of an elastic gang."""
-
-    min_workers: PositiveCount | None = None
-    max_workers: PositiveCount | None = None
-
-
 class ExecutionSection(Section):
     """How processes are started."""
 
-    launcher: Literal["python", "torchrun", "accelerate", "deepspeed", "ray-train", "ray-tune"] | None = None
+    launcher: Literal["python", "torchrun", "ray-train", "ray-tune"] | None = None
     nodes: PositiveCount | None = Field(None, description="Nodes of a torchrun gang; default 1.")
     processes_per_node: PositiveCount | None = Field(None, description="Processes per node; torchrun default: the GPUs.")
     configs: dict[Text, object] | None = Field(None, description="Flags (python, torchrun), sections (ray-train) or the search space (ray-tune).")
@@ -212,7 +196,6 @@ class ExecutionSection(Section):
     mode: Literal["min", "max"] | None = Field(None, description="ray-tune: direction of the metric; default min.")
     num_samples: PositiveCount | None = Field(None, description="ray-tune: samples; default 1.")
     max_concurrent_trials: PositiveCount | None = Field(None, description="ray-tune: trials at once; default 1.")
-    elastic: Elastic | None = None
     allow_nccl_override: bool | None = Field(None, description="Permit NCCL_* in runtime.env.")
 
 
@@ -229,28 +212,47 @@ class ResilienceSection(Section):
     backoff_max: Duration | None = None
 
 
+class Offload(Section):
+    """TauGrid's metrics upload; here the collector reads `metrics.history` itself."""
+
+    enabled: bool | None = Field(None, description="No effect: the collector always reads metrics.history.")
+    image: Text | None = Field(None, description="No effect.")
+    out: Text | None = Field(None, description="No effect.")
+
+
 class MetricsSection(Section):
     """What is kept as evidence beside the logs."""
 
     history: list[Text] | None = Field(None, description="JSONL files or globs under the output folder.")
     prometheus: dict[Text, Text] | None = Field(None, description="NAME: PromQL, recorded at the end.")
+    offload: Offload | None = None
 
 
 class ExperimentSection(Section):
     """What the run belongs to."""
 
-    project: Text | None = None
-    name: Text | None = None
-    group: Text | None = None
-    hyperparameters: dict[Text, object] | None = None
-    seed: int | None = None
+    project: Text | None = Field(None, description="Project that the run counts for.")
+    name: Text | None = Field(None, description="Experiment that the run belongs to.")
+    group: Text | None = Field(None, description="Group of runs within the experiment.")
+    hyperparameters: dict[Text, object] | None = Field(None, description="Settings to record with the run, as typed.")
+    seed: Annotated[int, Field(ge=0, le=2**64 - 1)] | None = Field(None, description="Seed to record with the run.")
 
 
-class BudgetSection(Section):
-    """Not built yet: a ceiling of use."""
+class ModelSection(Section):
+    """What the run makes, for the model registry; kept in state and evidence."""
 
-    max_gpu_hours: Annotated[float, Field(gt=0)] | None = None
-    max_cost: Annotated[float, Field(gt=0)] | None = None
+    name: Text | None = Field(None, description="Name of the model that the run makes.")
+    base: Text | None = Field(None, description="The model that it starts from.")
+    task: Text | None = Field(None, description="What the model does, e.g. text-generation.")
+    tags: list[Text] | None = Field(None, description="Words to find it by.")
+    primary_metric: Text | None = Field(None, description="The metric that says which model is better.")
+    metric_direction: Literal["lower", "higher"] | None = Field(None, description="Which values of primary_metric are better.")
+
+
+class WorkflowSection(Section):
+    """Files beside the code."""
+
+    extra_scripts: list[Text] | None = Field(None, description="Files to deliver beside the entrypoint: SRC or SRC:NAME, SRC relative to this file.")
 
 
 class RunSpec(Section):
@@ -258,8 +260,8 @@ class RunSpec(Section):
 
     schema_version: Literal[1] | None = Field(None, description="1: TauGrid's managed dialect, unless an engine is set.")
     name: Text | None = Field(None, description="Name of the run in its workspace.")
-    description: Text | None = None
-    labels: dict[Text, ScalarText] | None = None
+    description: Text | None = Field(None, description="For people; never part of the digest.")
+    labels: dict[Text, ScalarText] | None = Field(None, description="Labels of the objects; values as typed.")
     generation: PositiveCount | None = Field(None, description="Bump it to run the same document, or its changed code, again; default 1.")
     cancelled: bool | None = Field(None, description="true cancels the live run.")
     on_edit: Literal["wait", "replace", "beside"] | None = Field(None, description="What an edited document does while its older run lives.")
@@ -270,10 +272,10 @@ class RunSpec(Section):
     compute: ComputeSection | None = None
     policy: PolicySection | None = None
     storage: StorageSection | None = None
-    inputs: dict[Text, Input] | None = None
     checkpoint: CheckpointSection | None = None
     execution: ExecutionSection | None = None
     resilience: ResilienceSection | None = None
     metrics: MetricsSection | None = None
     experiment: ExperimentSection | None = None
-    budget: BudgetSection | None = None
+    model: ModelSection | None = None
+    workflow: WorkflowSection | None = None

@@ -29,7 +29,9 @@ class RunDoc:
     typed: Mapping[Path, Path] = field(default_factory=dict)
     findings: tuple[Diagnostic, ...] = ()
     unread: frozenset[str] = frozenset()
-    """Top-level sections that exist (misspelt or broken) but could not be read: nothing below them may be reported as missing."""
+    """Top-level sections of which something was written (misspelt or broken) that could not be read; `lost` knows which fields."""
+    gone: frozenset[Path] = frozenset()
+    """Canonical paths of what was written but could not be read; the empty path: something that nobody can place."""
 
     @property
     def file(self) -> str:
@@ -55,6 +57,21 @@ class RunDoc:
     def run_id(self) -> str:
         """`<workspace>/<name>/<digest8>`."""
         return f"{self.workspace}/{self.name}/{self.digest[:8]}"
+
+    @property
+    def kind(self) -> Literal["job", "jobset", "rayjob"]:
+        """The workload kind: as written, or TauGrid's inference (several workers or pip packages: rayjob; else job)."""
+        run, compute, runtime = self.spec.run, self.spec.compute, self.spec.runtime
+        if run is not None and run.workload_kind is not None:
+            return run.workload_kind
+        many = compute is not None and compute.workers is not None and compute.workers > 1
+        return "rayjob" if many or (runtime is not None and runtime.pip) else "job"
+
+    def lost(self, path: Path) -> bool:
+        """Whether something at, around or below the canonical `path` was written but could not be read: it must not be reported as missing."""
+        if not self.gone:
+            return False
+        return any(gone[: len(path)] == path[: len(gone)] for gone in self.gone)
 
     def as_typed(self, path: Path) -> Path:
         """The path that the user typed for the canonical `path`."""

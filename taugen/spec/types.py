@@ -1,6 +1,7 @@
 """Value types of tau.yaml and policy: what may be typed, and the one canonical form that comes out.
 
-Each type is strict: a string is not a number. Errors carry what to write instead; `spec.errors` turns them into findings.
+Each type is strict: a string is not a number. An error carries `why` (what is wrong) and `hint` (what to write instead) in its context; `spec.errors` makes
+findings of them. A type never shows what was typed where that could be a secret.
 """
 
 import re
@@ -9,65 +10,112 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from taugen.words import durations, names, quantity
+from taugen.words import durations, quantity
+from taugen.words.errors import TextError, shown
 
-_SECRET = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?:[-._a-zA-Z0-9]+")
+_SECRET = re.compile(r"([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?):([-._a-zA-Z0-9]+)")
+_ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def _quantity(unit: str) -> Any:
+def fault(kind: str, why: str, hint: str) -> PydanticCustomError:
+    """An error of a value: `why` what is wrong, `hint` what to write instead."""
+    return PydanticCustomError(kind, "{why}", {"why": why, "hint": hint})  # type: ignore[arg-type]
+
+
+def _quantity(unit: quantity.Unit, example: str) -> Any:
     def read(value: Any) -> str:
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise PydanticCustomError("quantity", "a quantity is a number with an optional unit, such as {example}", {"example": _example(unit)})
+        if value.__class__ is not str and value.__class__ is not int and value.__class__ is not float:
+            raise fault("quantity", f"a quantity is wanted, not {kind_of(value)}", f"write a number with an optional unit, such as {example}")
         try:
-            return quantity.canonical(value, unit=unit)  # type: ignore[arg-type]
-        except quantity.QuantityError as error:
-            raise PydanticCustomError("quantity", "{why}", {"why": str(error), "example": _example(unit)}) from None
+            return quantity.canonical(value, unit=unit)
+        except TextError as error:
+            raise fault("quantity", error.message, error.hint or f"write {example}") from None
 
     return read
 
 
-def _example(unit: str) -> str:
-    return {"memory": "64Gi", "cpu": "16 or 500m"}.get(unit, "8")
-
-
 def _duration(value: Any) -> str:
-    if not isinstance(value, str):
-        raise PydanticCustomError("duration", "a duration needs a unit: write 90s, 30m or 12h")
+    if value.__class__ is not str:
+        typed = f"{value} has no unit" if value.__class__ is int else f"a duration is wanted, not {kind_of(value)}"
+        raise fault("duration", typed, f"write {value}s, {value}m or {value}h" if value.__class__ is int else "write 90s, 30m or 12h")
     try:
         return durations.canonical(value)
-    except ValueError as error:
-        raise PydanticCustomError("duration", "{why}", {"why": str(error)}) from None
+    except TextError as error:
+        raise fault("duration", error.message, error.hint) from None
 
 
-def _secret(value: str) -> str:
-    if not _SECRET.fullmatch(value):
-        raise PydanticCustomError("secret_ref", "a secret reference is SECRET:KEY")
-    return value
+def _secret(value: Any) -> str:
+    if value.__class__ is not str or not _SECRET.fullmatch(value):
+        raise fault("secret_ref", "a secret reference is SECRET:KEY", "write the Secret's name and the key in it, such as wandb:api-key; never the value")
+    return str(value)
 
 
-def _env_name(value: str) -> str:
-    if not names.is_env_name(value):
-        raise PydanticCustomError("env_name", "an environment variable is letters, digits and _, not starting with a digit")
+def _env_name(value: Any) -> str:
+    if not isinstance(value, str) or not _ENV.fullmatch(value):
+        why = "the name of an environment variable is letters, digits and _, with no digit first"
+        raise fault("env_name", why, "rename it, such as MY_VARIABLE")
     return value
 
 
 def _scalar_text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise PydanticCustomError("scalar_text", "a single value is wanted here, not a list, a mapping or nothing")
-    return value
+    if value.__class__ is not str:
+        raise fault("scalar_text", f"one value is wanted here, not {kind_of(value)}", 'write one value; "" is the empty text')
+    return str(value)
 
 
+def _entrypoint(value: Any) -> str | list[str]:
+    if isinstance(value, str) and value:
+        return value
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        return value
+    what = "empty" if value in ("", []) else f"not {kind_of(value)}" if not isinstance(value, list) else "a list with something else than single values"
+    raise fault("entrypoint", f"an entrypoint is a file or a command as a list, {what}", "write train.py, or [python, -m, package.train]")
+
+
+def kind_of(value: object) -> str:
+    """The kind of a YAML value in words, with the value where it is a number."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return f"the yes-or-no value {str(value).lower()}"
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return f"the text {shown(value)}"
+        case list():
+            return "a list"
+        case dict():
+            return "a mapping"
+        case _:
+            return type(value).__name__
+
+
+def secret_parts(reference: str) -> tuple[str, str]:
+    """(name of the Secret, key) of a valid `SecretRef`."""
+    name, _, key = reference.partition(":")
+    return name, key
+
+
+_QUANTITY_SCHEMA: dict[str, Any] = {"type": ["string", "number"], "minLength": 1}
 Text = Annotated[str, Field(min_length=1, max_length=65536)]
 ScalarText = Annotated[str, BeforeValidator(_scalar_text), WithJsonSchema({"type": ["string", "number", "boolean"]})]
-"""A scalar whose typed text is kept: `dialect` puts the text of the node in before this type sees it."""
+"""A scalar whose typed text is kept: `spec.read` puts the text of the node in before this type sees it."""
+Entrypoint = Annotated[
+    str | list[str],
+    BeforeValidator(_entrypoint),
+    WithJsonSchema({"type": ["string", "array"], "minLength": 1, "minItems": 1, "items": {"type": ["string", "number", "boolean"]}}),
+]
 Name = Annotated[str, Field(min_length=1, max_length=50, pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
 Count = Annotated[int, Field(ge=0, le=100_000)]
 PositiveCount = Annotated[int, Field(ge=1, le=100_000)]
-CpuQuantity = Annotated[str, BeforeValidator(_quantity("cpu")), WithJsonSchema({"type": ["string", "number"], "examples": ["16", "500m"]})]
-MemoryQuantity = Annotated[str, BeforeValidator(_quantity("memory")), WithJsonSchema({"type": ["string", "number"], "examples": ["64Gi"]})]
-CountQuantity = Annotated[str, BeforeValidator(_quantity("count")), WithJsonSchema({"type": ["string", "number"], "examples": ["8"]})]
-Duration = Annotated[str, BeforeValidator(_duration), WithJsonSchema({"type": "string", "examples": ["30m", "72h"]})]
-"""Canonical Go duration; `durations.parse` gives seconds."""
-SecretRef = Annotated[str, Field(min_length=3, max_length=300), BeforeValidator(lambda v: _secret(v) if isinstance(v, str) else v)]
-EnvName = Annotated[str, BeforeValidator(lambda v: _env_name(v) if isinstance(v, str) else v)]
+CpuQuantity = Annotated[str, BeforeValidator(_quantity("cpu", "16 or 500m")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["16", "500m"]})]
+MemoryQuantity = Annotated[str, BeforeValidator(_quantity("memory", "64Gi")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["64Gi"]})]
+CountQuantity = Annotated[str, BeforeValidator(_quantity("count", "8")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["8"]})]
+Duration = Annotated[str, BeforeValidator(_duration), WithJsonSchema({"type": "string", "minLength": 2, "examples": ["30m", "72h"]})]
+"""Canonical duration (hours, minutes, seconds); `durations.parse` gives seconds."""
+SecretRef = Annotated[
+    str, BeforeValidator(_secret), WithJsonSchema({"type": "string", "pattern": f"^{_SECRET.pattern}$", "maxLength": 300, "examples": ["wandb:api-key"]})
+]
+EnvName = Annotated[str, BeforeValidator(_env_name), WithJsonSchema({"type": "string", "pattern": f"^{_ENV.pattern}$"})]
 ImageRef = Annotated[str, Field(min_length=1, max_length=512)]
