@@ -1,0 +1,214 @@
+"""Gathers the code of a run, and says what is wrong with it at the place in the document.
+
+In: a source tree, a document and its `CodePlan`. Out: `CodeInput`. What must never happen: a document of taugen or a file outside the workspace among the code.
+"""
+
+import posixpath
+from collections.abc import Callable, Sequence
+
+from taugen.diag import Severity
+from taugen.load.code import CodeFile, CodeProblem, CodeTree, collect
+from taugen.load.imports import missing_imports
+from taugen.load.tree import SourceTree, Unreadable
+from taugen.resolve.code import CODE_PATH, ENTRYPOINT, CodeInput, CodePlan, within
+from taugen.resolve.program import is_python
+from taugen.resolve.report import Report
+from taugen.spec.rundoc import RunDoc
+from taugen.words import Path, suggest
+
+MOST_ENTRYPOINT = 16 * 1024 * 1024
+"""Bytes of an entrypoint that are read for its first line."""
+
+
+def gather(tree: SourceTree, doc: RunDoc, plan: CodePlan, is_document: Callable[[str], bool]) -> CodeInput:
+    """Collect what the plan names. `is_document` says of a path of the tree whether it is a run document."""
+    if not plan.local:
+        return CodeInput(plan, findings=plan.findings)
+    report = Report(doc, list(plan.findings))
+    here = plan.entrypoint is None or plan.entrypoint in tree.paths() or not plan.elsewhere
+    if not here or (doc.spec.code is not None and doc.spec.code.delivery == "git" and doc.spec.code.git is not None):
+        return CodeInput(plan, here=here, shebang=_shebang(tree, plan), findings=tuple(report.found))
+    code = _collect(report, tree, plan, is_document)
+    shebang = _entrypoint(report, tree, plan, code)
+    return CodeInput(plan, code, shebang, findings=tuple(report.found))
+
+
+def _collect(report: Report, tree: SourceTree, plan: CodePlan, is_document: Callable[[str], bool]) -> CodeTree:
+    files: list[CodeFile] = []
+    for folder in plan.folders:
+        own = folder == (posixpath.join(plan.root, plan.base) if plan.base else plan.root)
+        if folder and folder not in tree.folders():
+            if own and report.doc.has(CODE_PATH):
+                report.error(
+                    "code-path-missing", CODE_PATH, f"there is no folder {folder} with tracked files", hint=_near_folder(tree, plan, folder)
+                )
+            continue
+        include = plan.include if own else ()
+        found, problems = collect(
+            tree, folder, exclude_documents=is_document, include=include, exclude=plan.exclude, workspace=plan.workspace
+        )
+        prefix = posixpath.relpath(folder, plan.root or ".") if folder != plan.root else ""
+        files += found.files if not prefix else [CodeFile(f"{prefix}/{f.path}", f.mode, f.blob, f.size, f.source) for f in found.files]
+        for problem in problems:
+            _problem(report, problem)
+    files += _extra(report, tree, plan, files)
+    return CodeTree(plan.root, tuple(sorted(files, key=lambda f: f.path)))
+
+
+def _problem(report: Report, problem: CodeProblem) -> None:
+    """A problem of a file, shown at the field that brought it: the code path, else the entrypoint."""
+    where = CODE_PATH if report.doc.has(CODE_PATH) else ENTRYPOINT
+    message = problem.message[:1].lower() + problem.message[1:].rstrip(".")
+    if problem.path and problem.path not in message:
+        message = f"{problem.path}: {message}"
+    hint = problem.hint.rstrip(".")
+    if problem.severity is Severity.ERROR:
+        report.error(problem.rule, where, message, hint=hint)
+    elif problem.severity is Severity.WARNING:
+        report.warn(problem.rule, where, message, hint=hint)
+    else:
+        report.note(problem.rule, where, message, hint=hint)
+
+
+def _extra(report: Report, tree: SourceTree, plan: CodePlan, files: Sequence[CodeFile]) -> list[CodeFile]:
+    """Extra scripts, beside the entrypoint."""
+    beside = posixpath.relpath(plan.entrypoint.rpartition("/")[0] or ".", plan.root or ".") if plan.entrypoint else plan.base or "."
+    found: list[CodeFile] = []
+    taken = {f.path: f.source for f in files}
+    for extra in plan.extra:
+        name = posixpath.normpath(posixpath.join(beside, extra.name))
+        folder, _, base = extra.source.rpartition("/")
+        if extra.source not in tree.paths():
+            hint = _hint_for_missing(tree, extra.source, tree.below(folder))
+            report.error("code-extra-missing", extra.path, f"there is no file {extra.source}", hint=hint)
+            continue
+        if taken.get(name, extra.source) != extra.source:
+            report.error("code-extra-twice", extra.path, f"{name} is already the name of {taken[name]}", hint="write SRC:ANOTHER_NAME")
+            continue
+        one, problems = collect(tree, folder, exclude_documents=lambda _: False, include=("/" + _literal(base),), workspace=plan.workspace)
+        for problem in problems:
+            if problem.path == extra.source:
+                _problem(report, problem)
+        found += [CodeFile(name, f.mode, f.blob, f.size, f.source) for f in one.files if f.path == base and name not in taken]
+        taken[name] = extra.source
+    return found
+
+
+def _literal(name: str) -> str:
+    """A file name as a .gitignore pattern that matches only it."""
+    return "".join("\\" + c if c in "\\*?[]!# " else c for c in name)
+
+
+def _entrypoint(report: Report, tree: SourceTree, plan: CodePlan, code: CodeTree) -> str | None:
+    """Check the entrypoint; its first line without ``#!``, None where it has none."""
+    if plan.entrypoint is None:
+        return None
+    delivered = {f.source: f for f in code.files}
+    file = delivered.get(plan.entrypoint)
+    name = posixpath.relpath(plan.entrypoint, plan.root or ".")
+    file = file or next((f for f in code.files if f.path == name), None)
+    if file is None:
+        _missing(report, tree, plan, code)
+        return None
+    shebang = _shebang(tree, plan)
+    _runs(report, plan.entrypoint, shebang)
+    if is_python(plan.entrypoint, shebang):
+        for module, where in missing_imports(tree, code, file.path, plan.workspace):
+            text = f"{file.path} imports {module}, which stands in {where} and is not delivered"
+            hint = "deliver it: set code.path to a folder that holds both, take it out of code.exclude, or `git add` it"
+            report.error("import-not-delivered", ENTRYPOINT, text, hint=hint)
+    return shebang
+
+
+def _missing(report: Report, tree: SourceTree, plan: CodePlan, code: CodeTree) -> None:
+    doc, path = report.doc, plan.entrypoint or ""
+    if path in tree.folders():
+        report.error(
+            "entrypoint-folder", ENTRYPOINT, f"the entrypoint {path} is a folder", hint="write the file that is to run, such as train.py"
+        )
+    elif path in tree.untracked():
+        report.error(
+            "entrypoint-untracked",
+            ENTRYPOINT,
+            f"the entrypoint {path} is not tracked by Git, so it is not delivered",
+            hint=f"git add {path}",
+        )
+    elif path in tree.paths():
+        if any(d.severity is Severity.ERROR for d in report.found):
+            return  # a problem of the file itself has been reported
+        text = f"the entrypoint {path} is not among the files that are delivered"
+        hint = "take it out of code.exclude, or into code.include"
+        report.error("entrypoint-left-out", ENTRYPOINT, text, hint=hint)
+    else:
+        typed = doc.spec.run.entrypoint if doc.spec.run is not None else path
+        own = [f.source for f in code.files]
+        report.error(
+            "entrypoint-missing",
+            ENTRYPOINT,
+            f"there is no file {typed} beside {doc.file}",
+            hint=_hint_for_missing(tree, path, own, doc.folder),
+        )
+
+
+def _hint_for_missing(tree: SourceTree, path: str, own: Sequence[str], folder: str = "") -> str:
+    """The file that was meant: a near name, the same name elsewhere, or the scripts that are there."""
+    relative = {posixpath.relpath(p, folder or "."): p for p in own}
+    wanted = posixpath.relpath(path, folder or ".")
+    same = [r for r in sorted(relative) if posixpath.basename(r) == posixpath.basename(wanted)]
+    near = same[0] if len(same) == 1 else suggest.closest(wanted, sorted(relative))
+    if near is not None:
+        return f"did you mean {near}?"
+    ignored = path.rpartition("/")[0]
+    if ignored and ignored not in tree.folders() and ignored != folder:
+        return f"there is no folder {ignored} with tracked files either"
+    scripts = [r for r in sorted(relative) if r.endswith((".py", ".sh"))][:5]
+    return f"the scripts here are {', '.join(scripts)}" if scripts else "add the file and `git add` it"
+
+
+def _near_folder(tree: SourceTree, plan: CodePlan, folder: str) -> str:
+    near = suggest.closest(folder, sorted(f for f in tree.folders() if within(f, plan.workspace)))
+    return f"did you mean {near}?" if near else "add files there, or leave code.path out"
+
+
+def _shebang(tree: SourceTree, plan: CodePlan) -> str | None:
+    if plan.entrypoint is None or plan.entrypoint not in tree.paths():
+        return None
+    try:
+        content = tree.read(plan.entrypoint, MOST_ENTRYPOINT)
+    except Unreadable:
+        return None
+    if not content.startswith(b"#!"):
+        return None
+    return content[2 : content.find(b"\n", 0, 4096) if b"\n" in content[:4096] else 4096].decode("utf-8", "replace").strip()
+
+
+def _runs(report: Report, path: str, shebang: str | None) -> None:
+    """Whether launcher and file fit: a script needs an interpreter, torchrun and python need Python."""
+    execution = report.doc.spec.execution
+    launcher = execution.launcher if execution is not None else None
+    where: Path = ("execution", "launcher")
+    name = posixpath.basename(path)
+    if shebang == "":
+        report.error(
+            "entrypoint-shebang",
+            ENTRYPOINT,
+            f"the first line of {name} is #! without an interpreter",
+            hint="write #!/bin/bash or #!/usr/bin/env python3",
+        )
+    elif launcher in {"torchrun", "ray-train", "ray-tune"} and not path.endswith(".py"):
+        report.error(
+            "launcher-needs-python",
+            where,
+            f"{launcher} starts Python files, and {name} does not end in .py",
+            hint="name a .py file, or leave the launcher out",
+        )
+    elif launcher == "python" and shebang is not None and not is_python("", shebang):
+        report.error(
+            "launcher-needs-python",
+            where,
+            f"launcher python can't run {name}, which is a script for {shebang}",
+            hint="leave the launcher out",
+        )
+    elif shebang is None and not path.endswith(".py"):
+        hint = "end its name in .py, or begin it with a line such as #!/bin/bash"
+        report.error("entrypoint-kind", ENTRYPOINT, f"nothing says how to run {name}: it does not end in .py and has no #! line", hint=hint)

@@ -1,0 +1,155 @@
+"""The flavors of one queue on one cluster, as admission will see them.
+
+In: a `Policy`, a ClusterQueue and a cluster. Out: `QueueView`: what each flavor is, holds and repels. Sources: Kueue flavorassigner.go (taints, affinity and quota
+of a flavor), clusterqueue_types.go (borrowing), tas_flavor_snapshot.go (topology).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from taugen.policy.model import FlavorQuotas, NodePool, Quota, Taint
+from taugen.policy.set import Policy, matches
+from taugen.words import quantity
+
+GPU = "nvidia.com/gpu"
+ZERO = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Quota of one resource: its own, and the most that it can reach by borrowing; `text` says it in the words of the document."""
+
+    nominal: Decimal
+    most: Decimal
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlavorView:
+    """One flavor of a queue on a cluster. `taints` are those that keep pods off; `pools` its node pools, empty where policy describes none."""
+
+    name: str
+    gpu_class: str | None
+    taints: tuple[Taint, ...]
+    labels: Mapping[str, str]
+    levels: Mapping[str, str]
+    """Topology domain -> node label."""
+    topology: bool
+    shares: Mapping[str, Share]
+    pools: tuple[NodePool, ...]
+
+    @property
+    def gpu(self) -> bool:
+        """Whether its nodes carry GPUs."""
+        return self.gpu_class is not None or any(is_gpu(name) for name, share in self.shares.items() if share.most)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueView:
+    """The flavors that a ClusterQueue has on a cluster, in the order in which Kueue tries them."""
+
+    queue: str
+    cluster: str
+    flavors: tuple[FlavorView, ...]
+
+    @property
+    def all_topology(self) -> bool:
+        """Whether each flavor has a topology: only then Kueue places pods without a topology annotation (tas_assignment, implicit mode)."""
+        return all(f.topology for f in self.flavors)
+
+    @property
+    def gpu_resource(self) -> str:
+        """The extended resource of this queue's whole GPUs."""
+        names = {name for f in self.flavors for name, share in f.shares.items() if name.endswith("/gpu") and share.most}
+        return GPU if GPU in names or not names else min(names)
+
+
+def is_gpu(resource: str) -> bool:
+    """Whether an extended resource counts GPUs or slices of them."""
+    return resource.endswith("/gpu") or "/mig-" in resource
+
+
+def view(policy: Policy, queue: str, cluster: str) -> QueueView:
+    """What ClusterQueue `queue` has on `cluster`; without flavors it is not there."""
+    item = policy.queues.get(queue)
+    there = policy.queue_flavors_on(queue, cluster)
+    if item is None:
+        return QueueView(queue, cluster, ())
+    found = []
+    for quotas in item.spec.quotas:
+        if quotas.flavor not in there:
+            continue
+        flavor = policy.flavors[quotas.flavor]
+        topology = policy.topologies.get(flavor.spec.topology) if flavor.spec.topology is not None else None
+        shares = {name: _share(policy, queue, cluster, quotas.flavor, name, quota) for name, quota in quotas.resources.items()}
+        found.append(
+            FlavorView(
+                name=flavor.name,
+                gpu_class=flavor.spec.gpuClass,
+                taints=tuple(t for t in flavor.spec.nodeTaints if t.effect != "PreferNoSchedule"),
+                labels=flavor.spec.nodeLabels,
+                levels={level.domain: level.label for level in topology.spec.levels} if topology is not None else {},
+                topology=flavor.spec.topology is not None,
+                shares=shares,
+                pools=tuple(pool for pool in policy.clusters[cluster].spec.nodePools if matches(flavor.spec, pool)),
+            )
+        )
+    return QueueView(queue, cluster, tuple(found))
+
+
+def _share(policy: Policy, queue: str, cluster: str, flavor: str, resource: str, quota: Quota) -> Share:
+    nominal = quantity.parse(quota.nominal)
+    cohort = policy.queues[queue].spec.cohort
+    text = f"nominal {quota.nominal}"
+    if cohort is None:
+        return Share(nominal, nominal, text)
+    lent = _lendable(policy, cohort, queue, cluster, flavor, resource)
+    if quota.borrow is not None:
+        lent = min(lent, quantity.parse(quota.borrow))
+    if lent:
+        text += f", at most {amount(lent, quota.nominal)} borrowed"
+    return Share(nominal, nominal + lent, text)
+
+
+def amount(value: Decimal, like: str) -> str:
+    """`value` in the family of units of the quantity `like`, for sentences."""
+    if like.endswith("i") and value % 1024 == 0:
+        return quantity.canonical(f"{value / 1024:f}Ki", unit="memory")
+    return quantity.canonical(f"{value:f}", unit="cpu")
+
+
+def _lendable(policy: Policy, cohort: str, queue: str, cluster: str, flavor: str, resource: str) -> Decimal:
+    """What the rest of the cohort's whole tree could lend. Bounds of cohorts inside the tree are not subtracted: this never says too little."""
+    root = _root(policy, cohort)
+    total = ZERO
+    for name, other in policy.queues.items():
+        if (
+            name != queue
+            and other.spec.cohort is not None
+            and _root(policy, other.spec.cohort) == root
+            and policy.queue_flavors_on(name, cluster)
+        ):
+            total += _offered(other.spec.quotas, flavor, resource)
+    for name, item in policy.cohorts.items():
+        if _root(policy, name) == root:
+            total += _offered(item.spec.quotas, flavor, resource)
+    return total
+
+
+def _offered(quotas: Sequence[FlavorQuotas], flavor: str, resource: str) -> Decimal:
+    total = ZERO
+    for entry in quotas:
+        quota = entry.resources.get(resource) if entry.flavor == flavor else None
+        if quota is not None:
+            nominal = quantity.parse(quota.nominal)
+            total += nominal if quota.lend is None else min(nominal, quantity.parse(quota.lend))
+    return total
+
+
+def _root(policy: Policy, cohort: str) -> str:
+    seen = {cohort}
+    while (item := policy.cohorts.get(cohort)) is not None and item.spec.parent is not None and item.spec.parent not in seen:
+        cohort = item.spec.parent
+        seen.add(cohort)
+    return cohort
