@@ -1,13 +1,13 @@
 """What pydantic found -> findings in the project's words.
 
-In: a document, the model it was read with and pydantic's error list. Out: one finding for each error, at the place of the value (of the key, for a key
-that should not be there). Pydantic's own sentences are never shown.
+In: a document, the model it was read with and pydantic's error list. Out: one finding for each error, at the place of the value (of the key, for a
+key that should not be there), and the paths to leave out so that the rest can be read. Pydantic's own sentences are never shown.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
@@ -17,14 +17,15 @@ from taugen.load.nodes import Document
 from taugen.words import Path, confusables, dotted, suggest
 from taugen.words.errors import shown
 
-Guide = Callable[[Path, str], "tuple[str, str, str] | None"]
-"""(path of the mapping, unknown key) -> (rule, message, hint) for a key that is known to mean something else; None: an ordinary unknown key."""
+Words = tuple[str, str, str]
+"""Rule, message, hint."""
+Guide = Callable[[Path, str], "Words | None"]
+"""(path of the mapping, unknown key) -> words for a key that is known to mean something else; None: an ordinary unknown key."""
 
 _WANTED = {
     "string_type": "text",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
-    "int_parsing": "a whole number",
     "float_type": "a number",
     "bool_type": "true or false",
     "list_type": "a list",
@@ -32,61 +33,90 @@ _WANTED = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
 }
+_BOUNDS = {
+    "greater_than_equal": ("ge", "at least"),
+    "greater_than": ("gt", "more than"),
+    "less_than_equal": ("le", "at most"),
+    "less_than": ("lt", "less than"),
+}
 
 
 def findings(
-    document: Document, prefix: Path, model: type[BaseModel], errors: Sequence[ErrorDetails], guide: Guide = lambda _path, _key: None
+    document: Document, prefix: Path, model: type[BaseModel], errors: Sequence[ErrorDetails], *, guide: Guide = lambda _path, _key: None
 ) -> list[Diagnostic]:
     """Translate the errors of `model` on the value at `prefix` of `document`."""
     found = []
     unknown: dict[Path, list[str]] = {}
     for error in sorted(errors, key=lambda e: e["type"] == "missing"):
-        below = tuple(part for part in error["loc"] if part != "[key]")
-        on_key = "[key]" in error["loc"] or error["type"] == "extra_forbidden"
-        rule, message, hint = _words(document, model, below, (*prefix, *below), error, guide)
-        path = (*prefix, *below)
+        below = place(error)
+        rule, message, hint = _words(document, model, (*prefix, *below), below, error, guide=guide)
         if error["type"] == "extra_forbidden":
             unknown.setdefault(below[:-1], []).append(hint)
         elif error["type"] == "missing" and any(re.search(rf"\b{below[-1]}\b", told) for told in unknown.get(below[:-1], ())):
             continue  # its misspelling is reported
+        path = (*prefix, *below)
+        on_key = "[key]" in error["loc"] or error["type"] == "extra_forbidden"
         found.append(Diagnostic(rule, message, document.span(path, key=on_key), path=dotted(path), hint=hint))
     return found
 
 
-def _words(document: Document, model: type[BaseModel], below: Path, path: Path, error: ErrorDetails, guide: Guide) -> tuple[str, str, str]:
+def dropped(errors: Sequence[ErrorDetails]) -> set[Path]:
+    """The fields to leave out. An item of a list takes its whole list along: the others would move."""
+    found = set()
+    for error in errors:
+        path = place(error)[:-1] if error["type"] == "missing" else place(error)
+        at = next((i for i, part in enumerate(path) if isinstance(part, int)), len(path))
+        found.add(path if error["type"] == "extra_forbidden" else path[:at])
+    return found
+
+
+def place(error: ErrorDetails) -> Path:
+    """The path of an error, from where validation began."""
+    return tuple(part for part in error["loc"] if part != "[key]")
+
+
+def _words(document: Document, model: type[BaseModel], path: Path, below: Path, error: ErrorDetails, *, guide: Guide) -> Words:
     kind, context = error["type"], error.get("ctx", {})
     field = str(below[-1]) if below else "the document"
     if kind == "extra_forbidden":
         return guide(below[:-1], field) or _unknown(model, below[:-1], field)
     if kind == "missing":
-        return "field-missing", f"{field} is missing", _describe(model, below)
+        return "field-missing", f"{dotted(path[:-1])} has no {field}", _describe(model, below)
     if kind in _WANTED:
-        return "field-type", *_type(document, path, field, error, _WANTED[kind])
+        return "value-type", *_type(document, path, field, error["input"], _WANTED[kind])
     if kind == "literal_error":
-        return "field-value", *_literal(model, below, field, error)
+        return "value-choice", *_literal(model, below, field, error["input"])
+    if kind in _BOUNDS:
+        name, word = _BOUNDS[kind]
+        return (
+            "value-range",
+            f"{field} is {error['input']}, but {word} {_number(context[name])} is wanted",
+            f"write {word} {_number(context[name])}",
+        )
     if "why" in context:
-        return "field-value", f"{field}: {context['why']}" + _odd(error["input"]), str(context.get("hint", ""))
-    return "field-value", *_limit(field, error, context)
+        return "value-form", f"{field}: {context['why']}{_odd(error['input'])}", str(context.get("hint", ""))
+    return "value-form", *_limit(field, error["input"], kind, context)
 
 
-def _unknown(model: type[BaseModel], below: Path, key: str) -> tuple[str, str, str]:
+def _unknown(model: type[BaseModel], below: Path, key: str) -> Words:
     known = fields(model, below)
     near = suggest.closest(key, known)
-    message = f"unknown field {shown(key)}{_odd(key)}"
-    return "field-unknown", message, f"did you mean {near}?" if near else f"the fields here are {', '.join(known)}"
+    hint = f"did you mean {near}?" if near else f"the fields here are {', '.join(known)}"
+    return "unknown-key", f"unknown field {shown(key)}{_odd(key)}", hint
 
 
-def _type(document: Document, path: Path, field: str, error: ErrorDetails, wanted: str) -> tuple[str, str]:
-    value = error["input"]
-    typed = document.text(path)
+def _type(document: Document, path: Path, field: str, value: object, wanted: str) -> tuple[str, str]:
     if value is None:
         return f"{field} is empty, but {wanted} is wanted", f"write {wanted}, or remove the line"
+    typed = document.text(path)
+    message = f"{field} is {_named(value)}, but {wanted} is wanted"
     if wanted == "text" and typed is not None:
-        return f"{field} is {_named(value)}, but text is wanted", f'quote it: "{typed}"'
-    if typed is not None and isinstance(value, str):
-        plain = "true or false" if wanted == "true or false" else "digits" if "number" in wanted else wanted
-        return f"{field} is the text {shown(value)}, but {wanted} is wanted", f"write {plain} without quotes" if plain != wanted else f"write {wanted}"
-    return f"{field} is {_named(value)}, but {wanted} is wanted", f"write {wanted}"
+        return message, f'quote it: "{typed}"'
+    if isinstance(value, str) and value.strip("0").isdecimal() and wanted == "a whole number":
+        return message, f"write {value.lstrip('0')} without quotes"
+    if wanted == "a list" and isinstance(value, str):
+        return message, f"write [{value}]"
+    return message, f"write {wanted}"
 
 
 def _named(value: object) -> str:
@@ -96,34 +126,29 @@ def _named(value: object) -> str:
         return "a mapping"
     if isinstance(value, list):
         return "a list"
-    return f"the number {value}" if isinstance(value, int | float) else shown(str(value))
+    return f"the number {value}" if isinstance(value, int | float) else f"the text {shown(str(value))}"
 
 
-def _literal(model: type[BaseModel], below: Path, field: str, error: ErrorDetails) -> tuple[str, str]:
-    choices = [str(c) for c in literals(model, below)]
-    value = error["input"]
+def _literal(model: type[BaseModel], below: Path, field: str, value: object) -> tuple[str, str]:
+    choices = [str(choice) for choice in literals(model, below)]
     near = suggest.closest(value, choices) if isinstance(value, str) else None
-    hint = f"write {choices[0]}" if len(choices) == 1 else f"write one of {', '.join(choices)}"
     written = shown(value) + _odd(value) if isinstance(value, str) else _named(value)
-    return f"{field} can't be {written}", f"did you mean {near}? {hint}" if near else hint
+    message = f"{field} is {written}, but can only be {' or '.join(filter(None, (', '.join(choices[:-1]), choices[-1])))}"
+    return message, f"did you mean {near}?" if near else f"write {choices[0]}"
 
 
-def _limit(field: str, error: ErrorDetails, context: Mapping[str, Any]) -> tuple[str, str]:
-    value, kind = error["input"], error["type"]
-    if kind in {"greater_than_equal", "greater_than"}:
-        return f"{field} is {value}, but must be {'at least' if kind.endswith('equal') else 'more than'} {_number(next(iter(context.values())))}", ""
-    if kind in {"less_than_equal", "less_than"}:
-        return f"{field} is {value}, but may be {'at most' if kind.endswith('equal') else 'less than'} {_number(next(iter(context.values())))}", ""
+def _limit(field: str, value: Any, kind: str, context: Mapping[str, Any]) -> tuple[str, str]:
     if kind in {"too_long", "string_too_long"}:
         unit = "characters" if kind.startswith("string") else "entries"
-        return f"{field} has {len(value)} {unit}, but at most {context['max_length']} are allowed", ""
+        return (
+            f"{field} has {len(value)} {unit}, but at most {context['max_length']} are allowed",
+            f"keep it to {context['max_length']} {unit}",
+        )
     if kind in {"too_short", "string_too_short"}:
         return f"{field} is empty", "write at least one" if kind == "too_short" else "write a value, or remove the line"
-    if kind == "string_pattern_mismatch":
-        return f"{field} can't be {shown(value)}{_odd(value)}", f"it must match {context['pattern']}"
     if kind == "finite_number":
         return f"{field} is not a finite number", "write a number"
-    return f"{field} can't be {_named(value)}", ""
+    return f"{field} can't be {_named(value)}{_odd(value)}", f"it must match {context['pattern']}" if "pattern" in context else ""
 
 
 def _number(value: object) -> str:
@@ -137,8 +162,9 @@ def _odd(value: object) -> str:
 
 def _describe(model: type[BaseModel], below: Path) -> str:
     owner = at(model, below[:-1])
-    info = owner.model_fields.get(str(below[-1])) if owner is not None and below else None
-    return f"add {below[-1]}: {info.description[0].lower()}{info.description[1:].rstrip('.')}" if info is not None and info.description else f"add {below[-1]}"
+    info = owner.model_fields.get(str(below[-1])) if owner is not None else None
+    text = info.description if info is not None else None
+    return f"add {below[-1]}: {text[0].lower()}{text[1:].rstrip('.')}" if text else f"add {below[-1]}"
 
 
 # ------------------------------------------------------------------------------------------------------------------ models
@@ -157,8 +183,6 @@ def at(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
 
 def literals(model: type[BaseModel], path: Path) -> list[object]:
     """The values that the field at `path` may have, where they are listed."""
-    from typing import Literal
-
     return [choice for kind in _kinds(model, path) if get_origin(kind) is Literal for choice in get_args(kind)]
 
 

@@ -45,13 +45,17 @@ class EvidencePlace(Spec):
 class Safety(Spec):
     """What publish does about live runs whose document vanished."""
 
-    cancel: Literal["confirm", "allow"] = Field("confirm", description="confirm: they stay until somebody settles it; allow: they are cancelled.")
+    cancel: Literal["confirm", "allow"] = Field(
+        "confirm", description="confirm: they stay until somebody settles it; allow: they are cancelled."
+    )
 
 
 class Project(Spec):
     """A GitOps repository: taugen.yaml."""
 
-    policy: list[PolicySource] = Field(default_factory=lambda: [PolicySource(path="policy")], min_length=1, description="Where policy documents are.")
+    policy: list[PolicySource] = Field(
+        default_factory=lambda: [PolicySource(path="policy")], min_length=1, description="Where policy documents are."
+    )
     runs: list[Text] = Field(
         default_factory=lambda: ["workspaces/*/**/tau.yaml", "workspaces/*/**/tau/*.yaml"],
         min_length=1,

@@ -1,7 +1,7 @@
 """Policy from files: taugen.yaml, the folders and the pinned Git repositories that it names.
 
-In: a source tree. Out: `Policy` and every finding of every policy file. What must never happen: a connection (pinned repositories are read from the cache that
-`taugen lock` fills), a result that depends on the order of files, a document that is left out without a word.
+In: a source tree. Out: `Policy` and every finding of every policy file. What must never happen: a connection (pinned repositories are read from the
+cache that `taugen lock` fills), a result that depends on the order of files, a document that is left out without a word.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,23 +15,24 @@ from taugen.load.tree import SourceTree, Unreadable
 from taugen.policy import documents, model
 from taugen.policy.digest import policy_digest
 from taugen.policy.documents import Parsed
-from taugen.policy.set import Item, Policy
+from taugen.policy.set import FIELDS, Item, Policy
 from taugen.policy.sources import Repositories, open_sources
 
+ROOT_FILE = "taugen.yaml"
 MAX_FILE = 1024 * 1024  # bytes of one policy file
 
-_FIELD = {
-    "Cluster": "clusters", "Flavor": "flavors", "Topology": "topologies", "Cohort": "cohorts", "Queue": "queues", "PriorityTier": "tiers",
-    "Profile": "profiles", "Workspace": "workspaces", "Storage": "storages",
-}  # fmt: skip
+
+def load_project_file(tree: SourceTree, root_file: str = ROOT_FILE) -> tuple[Item[model.Project] | None, list[Diagnostic]]:
+    """Read the Project alone; None if it can't be read."""
+    found: list[Diagnostic] = []
+    return _project(tree, root_file, found), found
 
 
 def load_policy(
-    tree: SourceTree, *, root_file: str = "taugen.yaml", repositories: Repositories | None = None
+    tree: SourceTree, *, root_file: str = ROOT_FILE, repositories: Repositories | None = None
 ) -> tuple[Policy | None, list[Diagnostic]]:
     """Read all policy; None only if the Project itself can't be read. `repositories` is where pinned ones are; left out: the user's cache."""
-    found: list[Diagnostic] = []
-    project = _project(tree, root_file, found)
+    project, found = load_project_file(tree, root_file)
     if project is None:
         return None, found
     sources, pinned, more = open_sources(tree, project, repositories)
@@ -46,7 +47,7 @@ def load_policy(
 
 def with_overlays(policy: Policy, overlay_texts: Mapping[str, str]) -> Policy:
     """The same policy with the digest that the texts of its overlays belong to."""
-    items = [policy.project, *([policy.platform] if policy.platform else []), *(i for field in _FIELD.values() for i in getattr(policy, field).values())]
+    items = [policy.project, *(item for kind in ("Platform", *FIELDS) for item in policy.of(kind).values())]
     return replace(policy, digest=_digest(items, overlay_texts))
 
 
@@ -73,50 +74,65 @@ def _read_file(tree: SourceTree, path: str, label: str, found: list[Diagnostic])
 
 
 def _project(tree: SourceTree, root_file: str, found: list[Diagnostic]) -> Item[model.Project] | None:
-    before = len(found)
     parsed = _read_file(tree, root_file, root_file, found)
     projects = [p for p in parsed if p.kind == "Project"]
     for other in parsed:
         if other.kind != "Project":
             message = f"{root_file} holds the Project; a {other.kind} belongs in a policy folder"
-            found.append(Diagnostic("policy-project", message, other.document.span(("kind",)), path="kind", hint="move the document to policy/"))
+            span = other.document.span(("kind",))
+            found.append(Diagnostic("policy-project", message, span, path="kind", hint="move the document to policy/"))
     for second in projects[1:]:
         message = f"{root_file} holds a second Project"
         span, origin = second.document.span(("metadata", "name")), projects[0].document.span(("metadata", "name"))
         found.append(Diagnostic("policy-project", message, span, path="metadata.name", hint="keep one", origin=origin))
-    if not projects and len(found) == before:
-        message = f"{root_file} holds no Project"
-        found.append(Diagnostic("policy-project", message, Span(root_file), hint=f"start it with apiVersion: {model.API_VERSION} and kind: Project"))
-    return projects[0].item if projects and projects[0].item is not None else None  # type: ignore[return-value]
+    if not projects and not found:
+        hint = f"start it with apiVersion: {model.API_VERSION} and kind: Project"
+        found.append(Diagnostic("policy-project", f"{root_file} holds no Project", Span(root_file), hint=hint))
+    return projects[0].item if projects else None
 
 
 def _assemble(project: Item[model.Project], parsed: list[Parsed], pinned: Mapping[str, str], found: list[Diagnostic]) -> Policy:
     first: dict[tuple[str, str], Parsed] = {}
     broken: set[tuple[str, str]] = set()
     for one in parsed:
-        key = (one.kind, "" if one.kind == "Platform" else one.name)
-        earlier = first.setdefault(key, one)
+        earlier = first.setdefault((one.kind, "" if one.kind == "Platform" else one.name), one)
         if one.item is None:
             broken.add((one.kind, one.name))
         if one.kind == "Project":
             message = "a Project stands in taugen.yaml, not in a policy folder"
-            found.append(Diagnostic("policy-project", message, one.document.span(("kind",)), path="kind", hint="remove this document"))
+            span = one.document.span(("kind",))
+            found.append(Diagnostic("policy-project", message, span, path="kind", hint="remove this document"))
         elif earlier is not one and (one.name or one.kind == "Platform"):
             found.append(_twice(earlier, one))
-    items: dict[str, dict[str, Item[Any]]] = {field: {} for field in _FIELD.values()}
-    for (kind, name), one in sorted(first.items()):
-        if kind in _FIELD and one.item is not None:
-            items[_FIELD[kind]][name] = one.item
-    platform: Any = first[("Platform", "")].item if ("Platform", "") in first else None
-    policy = Policy(project=project, platform=platform, broken=frozenset(broken), sources=dict(pinned), **items)
+    ordered = sorted(first.items(), key=lambda entry: entry[0])
+    items: dict[str, dict[str, Item[Any]]] = {kind: {} for kind in FIELDS}
+    for (kind, name), one in ordered:
+        if kind in FIELDS and one.item is not None:
+            items[kind][name] = one.item
+    policy = Policy(
+        project=project,
+        platform=first[("Platform", "")].item if ("Platform", "") in first else None,
+        clusters=items["Cluster"],
+        flavors=items["Flavor"],
+        topologies=items["Topology"],
+        cohorts=items["Cohort"],
+        queues=items["Queue"],
+        tiers=items["PriorityTier"],
+        profiles=items["Profile"],
+        workspaces=items["Workspace"],
+        storages=items["Storage"],
+        broken=frozenset(broken),
+        partial=tuple(one.partial for _, one in ordered if one.partial is not None),
+        sources=dict(pinned),
+    )
     return with_overlays(policy, {})
 
 
 def _twice(first: Parsed, second: Parsed) -> Diagnostic:
     path = ("metadata", "name")
     there = first.document.span(path)
+    message = f"{second.kind} {second.name} exists already, in {there}"
+    hint = "rename one of the two, or remove it"
     if second.kind == "Platform":
-        message = f"there is one Platform, and it stands in {there}: {first.name or 'the first'}"
-    else:
-        message = f"{second.kind} {second.name} exists already, in {there}"
-    return Diagnostic("policy-duplicate", message, second.document.span(path), path="metadata.name", hint="rename one of the two, or remove it", origin=there)
+        message, hint = f"there is one Platform, and it stands in {there}", "move what this one says there"
+    return Diagnostic("policy-duplicate", message, second.document.span(path), path="metadata.name", hint=hint, origin=there)

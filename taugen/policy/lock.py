@@ -88,7 +88,9 @@ def read(tree: SourceTree) -> Lock:
 
 
 def _fault(document: nodes.Document, path: tuple[str | int, ...], message: str) -> Diagnostic:
-    return Diagnostic("policy-lock", message, document.span(path), path=dotted(path), hint=f"taugen lock writes {FILE}; restore it from Git")
+    return Diagnostic(
+        "policy-lock", message, document.span(path), path=dotted(path), hint=f"taugen lock writes {FILE}; restore it from Git"
+    )
 
 
 def _entry(document: nodes.Document, at: int, one: Json, lock: Lock) -> None:
@@ -210,6 +212,8 @@ def refresh(sources: Iterable[model.GitSource], lock: Lock, *, update: bool = Fa
             what = f"the pinned commit {pinned.commit[:12]}" if pinned else ref
             failed.append(f"{plain_url(url)}: {what} can't be fetched: {error}")
     if failed:
-        hint = "check the URL and the access" if update else "check the URL and the access; taugen lock --update pins what the refs name now"
+        hint = (
+            "check the URL and the access" if update else "check the URL and the access; taugen lock --update pins what the refs name now"
+        )
         raise Refused("; ".join(failed), hint=hint)
     return entries

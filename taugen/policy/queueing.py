@@ -16,7 +16,9 @@ class Flavor(Spec):
     """A kind of node: a ResourceFlavor on each of its clusters. It never carries tolerations: GPU pods bring their own."""
 
     gpuClass: Text | None = Field(None, description="GPU class of its nodes; left out for CPU nodes.")  # noqa: N815
-    nodeLabels: dict[LabelKey, LabelValue] = Field(default_factory=dict, description="Labels that its nodes carry; Kueue writes them into pods.")  # noqa: N815
+    nodeLabels: dict[LabelKey, LabelValue] = Field(
+        default_factory=dict, description="Labels that its nodes carry; Kueue writes them into pods."
+    )  # noqa: N815
     nodeTaints: list[Taint] = Field(default_factory=list, description="Taints of its nodes: pods without tolerations are kept off.")  # noqa: N815
     topology: DnsName | None = Field(None, description="Topology that places gangs on its nodes.")
     clusters: list[DnsName] | None = Field(None, description="Clusters that have it; left out: those with a matching node pool.")
@@ -26,13 +28,17 @@ class Level(Spec):
     """One level of a topology."""
 
     label: LabelKey = Field(description="Node label whose values are the domains of this level.")
-    domain: Literal["same-host", "same-accelerator-domain", "same-network-domain", "same-site"] = Field(description="The wish of a run that this level answers.")
+    domain: Literal["same-host", "same-accelerator-domain", "same-network-domain", "same-site"] = Field(
+        description="The wish of a run that this level answers."
+    )
 
 
 class TopologySpec(Spec):
     """How nodes stand to each other: a Kueue Topology."""
 
-    levels: list[Level] = Field(min_length=1, max_length=16, description="Levels from the widest to the narrowest; the last is usually kubernetes.io/hostname.")
+    levels: list[Level] = Field(
+        min_length=1, max_length=16, description="Levels from the widest to the narrowest; the last is usually kubernetes.io/hostname."
+    )
 
 
 class Quota(Spec):
@@ -67,7 +73,9 @@ class CohortSpec(Spec):
 class BorrowWithinCohort(Spec):
     """Preemption while borrowing."""
 
-    policy: Literal["Never", "LowerPriority"] = Field("Never", description="Whether a borrowing workload may preempt lower priorities of the cohort.")
+    policy: Literal["Never", "LowerPriority"] = Field(
+        "Never", description="Whether a borrowing workload may preempt lower priorities of the cohort."
+    )
     maxPriorityThreshold: Annotated[int, Field(ge=-2147483648, le=2147483647)] | None = Field(  # noqa: N815
         None, description="Only workloads up to this priority are preempted."
     )
@@ -77,7 +85,9 @@ class Preemption(Spec):
     """Whom a waiting workload may preempt."""
 
     withinClusterQueue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = Field("Never", description="In its own queue.")  # noqa: N815
-    reclaimWithinCohort: Literal["Never", "LowerPriority", "Any"] = Field("Never", description="In the cohort, to get its nominal quota back.")  # noqa: N815
+    reclaimWithinCohort: Literal["Never", "LowerPriority", "Any"] = Field(
+        "Never", description="In the cohort, to get its nominal quota back."
+    )  # noqa: N815
     borrowWithinCohort: BorrowWithinCohort | None = Field(None, description="In the cohort, while it borrows itself.")  # noqa: N815
 
 
@@ -93,12 +103,18 @@ class QueueSpec(Spec):
 
     cohort: DnsName | None = Field(None, description="Cohort it shares idle quota with; a Cohort document is optional.")
     quotas: list[FlavorQuotas] = Field(min_length=1, description="Flavors in the order in which they are tried, with their quotas.")
-    strategy: Literal["StrictFIFO", "BestEffortFIFO"] = Field("BestEffortFIFO", description="Whether a workload that fits may pass one that doesn't.")
+    strategy: Literal["StrictFIFO", "BestEffortFIFO"] = Field(
+        "BestEffortFIFO", description="Whether a workload that fits may pass one that doesn't."
+    )
     preemption: Preemption | None = Field(None, description="Whom waiting workloads may preempt; left out: nobody.")
     fungibility: Fungibility | None = Field(None, description="When the next flavor is tried.")
     fairSharing: FairSharing | None = Field(None, description="Share of the cohort's idle quota.")  # noqa: N815
-    admissionChecks: list[ObjectName] = Field(default_factory=list, max_length=64, description="AdmissionChecks that exist on its clusters.")  # noqa: N815
-    stop: Literal["None", "Hold", "HoldAndDrain"] = Field("None", description="Hold admits nothing new; HoldAndDrain also evicts what runs.")
+    admissionChecks: list[ObjectName] = Field(
+        default_factory=list, max_length=64, description="AdmissionChecks that exist on its clusters."
+    )  # noqa: N815
+    stop: Literal["None", "Hold", "HoldAndDrain"] = Field(
+        "None", description="Hold admits nothing new; HoldAndDrain also evicts what runs."
+    )
     clusters: list[DnsName] | None = Field(None, description="Clusters that have it; left out: all where it has a flavor.")
 
 

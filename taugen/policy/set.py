@@ -3,23 +3,37 @@
 In: parsed documents. Out: `Policy`, immutable. Lookups never raise for bad references: a missing name is None, and a rule has already said so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from taugen.diag import Span
+from taugen.diag import Diagnostic, Severity, Span
 from taugen.load.nodes import Document
 from taugen.policy import model
-from taugen.words import Path
+from taugen.words import Path, dotted
 
 S = TypeVar("S", bound=model.Spec)
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+HOSTNAME = "kubernetes.io/hostname"
+
+FIELDS: Mapping[str, str] = {
+    "Cluster": "clusters",
+    "Flavor": "flavors",
+    "Topology": "topologies",
+    "Cohort": "cohorts",
+    "Queue": "queues",
+    "PriorityTier": "tiers",
+    "Profile": "profiles",
+    "Workspace": "workspaces",
+    "Storage": "storages",
+}
+"""Kinds that have several documents, and the field of `Policy` that holds them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item(Generic[S]):
-    """A policy document that could be read: `label` is how findings name it, `raw` its spec as typed."""
+    """A policy document that could be read: `label` is how findings name it, `spec` what it says."""
 
     kind: str
     name: str
@@ -34,6 +48,21 @@ class Item(Generic[S]):
     def label(self) -> str:
         """`Queue training`."""
         return f"{self.kind} {self.name}"
+
+    def finding(
+        self,
+        rule: str,
+        path: Path,
+        message: str,
+        *,
+        hint: str = "",
+        severity: Severity = Severity.ERROR,
+        origin: Span | None = None,
+        key: bool = False,
+    ) -> Diagnostic:
+        """A finding at `path` below `spec`; the empty path means the document's name."""
+        where = dotted(("spec", *path) if path else ("metadata", "name"))
+        return Diagnostic(rule, message, self.span(path, key=key), path=where, hint=hint, severity=severity, origin=origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +81,29 @@ class Policy:
     workspaces: Mapping[str, Item[model.Workspace]] = field(default_factory=dict)
     storages: Mapping[str, Item[model.Storage]] = field(default_factory=dict)
     broken: frozenset[tuple[str, str]] = frozenset()
-    """(kind, name) of documents that exist but could not be read: references to them are not reported again."""
+    """(kind, name) of documents that exist but could not be read whole: references to them are not reported again."""
+    partial: tuple[Item[Any], ...] = ()
+    """What could be read of the broken ones, for rules that judge a value by itself; whatever needs a whole document never sees them."""
     digest: str = ""
     """sha256 over the canonical policy documents, the overlays and the compiler's version."""
     sources: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, kind: str) -> Mapping[str, Item[Any]]:
+        """The documents of a kind by name; a Platform under its name."""
+        if kind == "Platform":
+            return {} if self.platform is None else {self.platform.name: self.platform}
+        found: Mapping[str, Item[Any]] = getattr(self, FIELDS[kind])
+        return found
+
+    def each(self, kind: str) -> Iterator[Item[Any]]:
+        """The documents of a kind in order of their names, then what could be read of broken ones."""
+        documents = self.of(kind)
+        yield from (documents[name] for name in sorted(documents))
+        yield from (item for item in self.partial if item.kind == kind)
+
+    def exists(self, kind: str, name: str) -> bool:
+        """Whether a document of that kind and name is there, readable or not."""
+        return name in self.of(kind) or (kind, name) in self.broken
 
     def flavors_on(self, cluster: str) -> dict[str, Item[model.Flavor]]:
         """The flavors of one cluster, by name in order: those that name it, or that name none and match one of its node pools."""

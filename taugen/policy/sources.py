@@ -53,7 +53,10 @@ def open_sources(
             if locked is None:
                 locked = lock.read(tree)
                 found += locked.findings
-            reading, label = _pinned(project, at, source.git, locked, repositories or lock.Cache(), pinned, found), lock.label(source.git.url)
+            reading, label = (
+                _pinned(project, at, source.git, locked, repositories or lock.Cache(), pinned, found),
+                lock.label(source.git.url),
+            )
             folder, where = source.git.path, (*path, "git", "path")
         if reading is not None and (clean := _folder(project, where, folder, label, found)) is not None:
             files = [f for f in _files(reading, clean) if (label, f) not in taken]
@@ -83,7 +86,9 @@ def _folder(project: Item[model.Project], path: Path, folder: str, label: str, f
 def _files(tree: SourceTree, folder: str) -> list[str]:
     """The YAML files of a folder (or the one file that is named), links that stay inside the tree by the file they lead to."""
     prefix = f"{folder}/" if folder else ""
-    listed = tree.documents(lambda p: (p.startswith(prefix) and p.endswith((".yaml", ".yml"))) or (p == folder and p.endswith((".yaml", ".yml"))))
+    listed = tree.documents(
+        lambda p: (p.startswith(prefix) and p.endswith((".yaml", ".yml"))) or (p == folder and p.endswith((".yaml", ".yml")))
+    )
     files: dict[str, None] = {}
     for path in listed:
         entry = tree.paths().get(path)
@@ -96,8 +101,12 @@ def _files(tree: SourceTree, folder: str) -> list[str]:
 
 def _nothing(project: Item[model.Project], path: Path, tree: SourceTree, folder: str) -> Diagnostic:
     if folder and folder not in tree.folders():
-        return _fault(project, path, f"the folder {folder} does not exist", "create it, or write the folder that holds the policy documents")
-    return _fault(project, path, f"{folder or 'the repository'} holds no policy documents", "policy documents are .yaml files", Severity.WARNING)
+        return _fault(
+            project, path, f"the folder {folder} does not exist", "create it, or write the folder that holds the policy documents"
+        )
+    return _fault(
+        project, path, f"{folder or 'the repository'} holds no policy documents", "policy documents are .yaml files", Severity.WARNING
+    )
 
 
 def _pinned(

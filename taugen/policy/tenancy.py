@@ -57,7 +57,9 @@ class Profile(Spec):
     image: ImageRef | None = Field(None, description="Container image.")
     queue: DnsName | None = Field(None, description="Queue it runs in.")
     priority: DnsName | None = Field(None, description="PriorityTier of runs that name none.")
-    override: dict[Text, Bounds] = Field(default_factory=dict, description="Fields that a run may set itself, with bounds; every other value of the profile is fixed.")
+    override: dict[Text, Bounds] = Field(
+        default_factory=dict, description="Fields that a run may set itself, with bounds; every other value of the profile is fixed."
+    )
 
 
 class Subjects(Spec):
@@ -119,7 +121,9 @@ class Workspace(Spec):
     network: Network = Field(Network(), description="What its pods may reach.")
     podSecurity: Literal["restricted", "baseline", "privileged"] = Field("baseline", description="Pod Security Standard of the namespace.")  # noqa: N815
     defaults: Defaults = Field(Defaults(), description="Values that fill what its runs leave out.")
-    on_edit: Literal["wait", "replace", "beside"] | None = Field(None, description="What an edited run does while its older version is live; default wait.")
+    on_edit: Literal["wait", "replace", "beside"] | None = Field(
+        None, description="What an edited run does while its older version is live; default wait."
+    )
     clusters: list[DnsName] | None = Field(None, description="Clusters that it is on; left out: all.")
 
 

@@ -25,13 +25,18 @@ def _fault(what: str, why: str) -> PydanticCustomError:
 
 def _label_key(text: str) -> str:
     if not names.is_label_key(text):
-        raise _fault(f"{shown(text)} is no label key", "write name or domain/name: letters, digits, -, _ and ., at most 63 in the name and 253 in the domain")
+        raise _fault(
+            f"{shown(text)} is no label key",
+            "write name or domain/name: letters, digits, -, _ and ., at most 63 in the name and 253 in the domain",
+        )
     return text
 
 
 def _label_value(text: str) -> str:
     if not names.is_label_value(text):
-        raise _fault(f"{shown(text)} is no label value", "write at most 63 letters, digits, -, _ and ., with a letter or digit at both ends")
+        raise _fault(
+            f"{shown(text)} is no label value", "write at most 63 letters, digits, -, _ and ., with a letter or digit at both ends"
+        )
     return text
 
 
@@ -44,7 +49,10 @@ def _dns_name(text: str) -> str:
 
 def _object_name(text: str) -> str:
     if not names.is_dns1123_subdomain(text):
-        raise _fault(f"{shown(text)} is no name of a Kubernetes object", "write lower-case letters, digits, - and ., with a letter or digit at both ends")
+        raise _fault(
+            f"{shown(text)} is no name of a Kubernetes object",
+            "write lower-case letters, digits, - and ., with a letter or digit at both ends",
+        )
     return text
 
 
@@ -71,7 +79,9 @@ def _bound(value: Any) -> str:
 LabelKey = Annotated[str, AfterValidator(_label_key)]
 """A label key, a taint key, a resource name: apimachinery IsQualifiedName."""
 LabelValue = Annotated[str, AfterValidator(_label_value)]
-DnsName = Annotated[str, AfterValidator(_dns_name), Field(json_schema_extra={"pattern": r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63})]
+DnsName = Annotated[
+    str, AfterValidator(_dns_name), Field(json_schema_extra={"pattern": r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63})
+]
 """A DNS-1123 label: it can stand in a label value (LocalQueues, priority tiers) and in a path."""
 ObjectName = Annotated[str, AfterValidator(_object_name), Field(json_schema_extra={"maxLength": 253})]
 """A DNS-1123 subdomain: the name of an object that something else made."""
