@@ -194,7 +194,8 @@ _LINK_PROBLEMS = {
     Outcome.DANGLING: ("code-link-dangling", "points to {target}, which Git does not track here", "add the file, or remove the link"),
     Outcome.SUBMODULE: ("code-submodule", "leads into the submodule {target}", "copy the files into the repository"),
 }
-_BIDI = re.compile("[\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]")
+_CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f]")
+_HIDING = re.compile("[\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]")
 
 
 def _within(path: str, folder: str) -> bool:
@@ -206,13 +207,13 @@ def _loops(target: str, source: str, through: Iterable[str]) -> bool:
 
 
 def _bad_name(name: str) -> str:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
+    if name.isprintable():
+        return ""
+    if any("\ud800" <= c <= "\udfff" for c in name):
         return "is not UTF-8"
-    if any(ord(c) < 32 or 127 <= ord(c) < 160 for c in name):
+    if _CONTROL.search(name):
         return "holds a control character"
-    return "holds a character that hides how the name is written" if _BIDI.search(name) else ""
+    return "holds a character that hides how the name is written" if _HIDING.search(name) else ""
 
 
 def _blob_id(content: bytes, algorithm: str) -> str:

@@ -1,7 +1,7 @@
 """The one door to git: every git process of taugen starts here.
 
-In: a list of arguments and a folder. Out: bytes, or `GitError` with the arguments and what git said. What must never happen: a shell, a hook
-of the repository, a prompt, a connection that the caller did not allow, a path read as an option or as a pattern, an answer that depends on
+In: arguments and a folder. Out: bytes, or `GitError` with the arguments and what git said. What must never happen: a shell, a hook of the
+repository, a prompt, a connection that the caller did not allow, a path read as an option or as a pattern, an answer that depends on
 the locale, the time zone or `GIT_*` variables left by a surrounding git command.
 
 Configuration of the system and of the user is read on purpose: credential helpers, proxies, certificates, `insteadOf` and `safe.directory`
@@ -39,7 +39,14 @@ _PINNED = {
     "LC_ALL": "C",
     "TZ": "UTC",
 }
-_SETTINGS = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.quotePath=false", "gc.auto=0", "maintenance.auto=false")
+_SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "pack.compression=1",
+)
 _OPTIONS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 
 

@@ -2,7 +2,8 @@
 
 In: lines. Out: a matcher for relative paths. The rules are git's (gitignore(5)): the last matching pattern decides, ``!`` takes back, a
 pattern with a slash inside starts at the root, a slash at the end means folders, and what is below a matched folder is matched. What must
-never happen: a pattern whose time grows with a power of the path's length; general libraries translate ``*`` so that six of them take minutes.
+never happen: a pattern whose time grows with a power of the path's length; general libraries translate ``*`` so that six of them take
+minutes.
 """
 
 import re

@@ -28,8 +28,9 @@ def python_imports(source: bytes) -> set[str]:
 def missing_imports(tree: SourceTree, code: CodeTree, entrypoint: str, workspace_root: str) -> list[tuple[str, str]]:
     """The imported modules that a run would miss: (module, the path in the tree where it stands), sorted.
 
-    Follows the delivered modules that `entrypoint` (relative to the code root) imports. A missing module is looked for beside the entrypoint,
-    in the code root, and in the folders between it and `workspace_root` with their direct subfolders, but not in other runs (with a tau.yaml).
+    Follows the delivered modules that `entrypoint` (relative to the code root) imports. A missing module is looked for beside the
+    entrypoint, in the code root, in the folders between it and `workspace_root`, and in their direct subfolders without a tau.yaml (with
+    one they are other runs).
     """
     return _Search(tree, code, workspace_root).run(entrypoint)
 

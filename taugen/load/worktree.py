@@ -15,6 +15,7 @@ from taugen.load.git import Entry
 from taugen.load.source import EXECUTABLE, FILE, LINK, SUBMODULE, SourceTree, Unreadable, too_large
 
 SKIPPED = frozenset({".git", ".venv", "node_modules"})  # where there is no Git that could say what is ignored
+_MANY = 500  # folders on one command line
 _NO_LINK = "is reached through a symbolic link or leaves the repository"
 
 
@@ -27,6 +28,7 @@ class WorkTree(SourceTree):
         self.root = Path(os.path.realpath(root))
         if not self.root.is_dir():
             raise Unreadable(str(root), "is no folder")
+        self._base = os.path.join(self.root, "")
         self._real_folders = {""}
 
     @property
@@ -58,7 +60,7 @@ class WorkTree(SourceTree):
         if self.top is None:
             return frozenset()
         tagged = (record.partition("\t")[2] for record in self._index if record[0] in "Ss")
-        return frozenset(path for path in tagged if not os.path.lexists(self.root / path))
+        return frozenset(path for path in tagged if not os.path.lexists(self._at(path)))
 
     @cached_property
     def hash_name(self) -> str:
@@ -94,18 +96,29 @@ class WorkTree(SourceTree):
 
     def _stands(self, path: str) -> bool:
         """Whether a file, a link or a pipe is on disk at a path that Git tracks."""
-        target = self.root / path
+        target = self._at(path)
         return os.path.lexists(target) and self._has_real_parent(path) and not stat.S_ISDIR(os.lstat(target).st_mode)
 
     def _from_disk(self, path: str) -> Entry:
-        mode = os.lstat(self.root / path).st_mode
+        mode = os.lstat(self._at(path)).st_mode
         if stat.S_ISLNK(mode):
             return Entry(LINK, None)
         return Entry(EXECUTABLE if stat.S_ISREG(mode) and mode & 0o100 else FILE, None)
 
     @cached_property
+    def _others(self) -> list[str]:
+        """Untracked files, and folders with a slash at the end that hold nothing tracked."""
+        return self._listed("ls-files", "-o", "-z", "--directory", "--exclude-standard") if self.top else []
+
+    @cached_property
     def _untracked(self) -> list[str]:
-        return sorted(self._listed("ls-files", "-o", "-z", "--exclude-standard")) if self.top else []
+        folders = [path.rstrip("/") for path in self._others if path.endswith("/")]
+        if not folders:
+            return sorted(self._others)
+        # A second walk, but a short one: only what the first could not name file by file.
+        args = ["ls-files", "-o", "-z", "--exclude-standard", "--", *(folders if len(folders) < _MANY else ["."])]
+        inside = git.run(args, cwd=self.root).out.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        return sorted({*(path for path in self._others if not path.endswith("/")), *inside})
 
     def untracked(self) -> Sequence[str]:
         """As git status would list them, file by file; none without Git."""
@@ -120,8 +133,7 @@ class WorkTree(SourceTree):
     def _untracked_folders(self) -> frozenset[str]:
         if self.top is None:
             return frozenset(_walk(self.root, files=False))
-        listed = self._listed("ls-files", "-o", "-z", "--directory", "--exclude-standard")
-        folders = {path.rstrip("/") for path in listed if path.endswith("/")}
+        folders = {path.rstrip("/") for path in self._others if path.endswith("/")}
         inside = (f"{folder}/{below}" for folder in folders for below in _walk(self.root / folder, files=False))
         return frozenset({*folders, *inside})
 
@@ -142,25 +154,26 @@ class WorkTree(SourceTree):
 
     def read(self, path: str, limit: int | None = None) -> bytes:
         """The content on disk; from Git's store for a file that a sparse checkout leaves out."""
-        if not os.path.lexists(self.root / path) and path in self._sparse:
-            return self._stored(path, limit)
-        target = self._checked(path)
+        target = self._at(path)
+        if not self._has_real_parent(path) or path.startswith("/") or ".." in path.split("/"):
+            raise Unreadable(path, _NO_LINK)
         try:
-            handle = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError as error:
+            found = os.lstat(target)
+            # Looked at before it is opened: opening a pipe or a device can already do something.
+            if not stat.S_ISREG(found.st_mode):
+                raise Unreadable(path, _kind(found.st_mode))
+            if limit is not None and found.st_size > limit:
+                raise too_large(path, found.st_size, limit)
+            return _content(target, found.st_size)
+        except FileNotFoundError as error:
+            if path in self._sparse:
+                return self._stored(path, limit)
             raise Unreadable(path, _reason(error)) from None
-        with os.fdopen(handle, "rb") as file:
-            size = os.fstat(handle).st_size
-            if limit is not None and size > limit:
-                raise too_large(path, size, limit)
-            try:
-                # One byte more shows a file that grew since.
-                content = file.read() if limit is None else file.read(limit + 1)
-            except OSError as error:
-                raise Unreadable(path, _reason(error)) from None
-        if limit is not None and len(content) > limit:
-            raise too_large(path, len(content), limit)
-        return content
+        except (OSError, ValueError) as error:
+            raise Unreadable(path, _reason(error)) from None
+
+    def _at(self, path: str) -> str:
+        return f"{self._base}{path}"
 
     def _stored(self, path: str, limit: int | None) -> bytes:
         with git.CatFile(self.root) as cat:
@@ -171,19 +184,6 @@ class WorkTree(SourceTree):
             raise too_large(path, content, limit or 0)
         return content
 
-    def _checked(self, path: str) -> Path:
-        """The place of a regular file whose folders are all real ones inside the root. Raises `Unreadable`; opens nothing."""
-        target = self.root / path
-        if path.startswith("/") or ".." in path.split("/") or not self._has_real_parent(path):
-            raise Unreadable(path, _NO_LINK)
-        try:
-            mode = os.lstat(target).st_mode
-        except (OSError, ValueError) as error:
-            raise Unreadable(path, _reason(error)) from None
-        if not stat.S_ISREG(mode):
-            raise Unreadable(path, _kind(mode))
-        return target
-
     def _has_real_parent(self, path: str) -> bool:
         """Whether no folder on the way to `path` is a link. Asked once a folder: nobody else changes the tree while it is read."""
         folder = path.rpartition("/")[0]
@@ -192,7 +192,7 @@ class WorkTree(SourceTree):
         if not self._has_real_parent(folder):
             return False
         try:
-            mode = os.lstat(self.root / folder).st_mode
+            mode = os.lstat(self._at(folder)).st_mode
         except (OSError, ValueError):
             return True  # what does not exist leads nowhere; reading says so
         if stat.S_ISDIR(mode):
@@ -201,12 +201,12 @@ class WorkTree(SourceTree):
 
     def readlink(self, path: str) -> str:
         """The text of a link on disk."""
-        if not os.path.lexists(self.root / path) and path in self._sparse:
+        if not os.path.lexists(self._at(path)) and path in self._sparse:
             return self._stored(path, None).decode("utf-8", "surrogateescape")
         if not self._has_real_parent(path):
             raise Unreadable(path, _NO_LINK)
         try:
-            return os.readlink(self.root / path)
+            return os.readlink(self._at(path))
         except OSError as error:
             raise Unreadable(path, _reason(error)) from None
 
@@ -222,6 +222,18 @@ def _walk(root: Path, *, files: bool) -> Iterator[str]:
         base = os.path.relpath(folder, root)
         for name in sorted({*names, *links}) if files else folders:
             yield name if base == "." else f"{base}/{name}"
+
+
+def _content(target: str, size: int) -> bytes:
+    """What a regular file holds, as long as it is the one that was looked at: a file that grew is cut at what was asked for."""
+    handle = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        content = os.read(handle, size)
+        while len(content) < size and (more := os.read(handle, size - len(content))):
+            content += more
+        return content
+    finally:
+        os.close(handle)
 
 
 def _plain_content(place: Path) -> bytes:

@@ -280,3 +280,11 @@ def test_a_missing_object_is_unreadable(repo):
 def test_a_root_that_is_no_folder(repo):
     with pytest.raises(Unreadable, match="is no folder"):
         WorkTree(repo / "a.txt")
+
+
+@pytest.mark.parametrize("many", [500, 2])
+def test_untracked_folders_are_listed_file_by_file(repo, monkeypatch, many):
+    monkeypatch.setattr(worktree, "_MANY", many)
+    write(repo, {"*/x": "", "n/m/y": "", "n/ignored": "", "z z/tau.yaml": ""})
+    (repo / "empty").mkdir()
+    assert WorkTree(repo).untracked() == ["*/x", "n/m/y", "z z/tau.yaml"]
