@@ -1,7 +1,7 @@
 """The policy digest: which policy judged and shaped a run.
 
-In: policy documents, the overlays that take part, the compiler's version. Out: 64 hex digits. Comments, file names, the order of files and of keys don't
-count; a value does, also one that says what is the default anyway.
+In: policy documents, the overlays that take part, the compiler's version. Out: 64 hex digits. Comments, file names, the order of files
+and of keys don't count; a value does, also one that says what is the default anyway.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ _WORD = "policy: v1"
 
 
 def policy_digest(documents: Iterable[tuple[str, str, Json]], overlay_texts: Mapping[str, str], version: str) -> str:
-    """sha256 over the (kind, name, spec as typed) of all documents, the overlay files' texts by a name that says which overlay they belong to, and the version."""
+    """sha256 over (kind, name, spec as typed) of all documents, the overlay files' texts by their place in the overlay, and the version."""
     listed: list[Json] = [[kind, name, _exact(spec)] for kind, name, spec in sorted(documents, key=lambda d: d[:2])]
     overlays: dict[str, Json] = dict(overlay_texts)
     return canonical.digest({"word": _WORD, "compiler": version, "documents": listed, "overlays": overlays})

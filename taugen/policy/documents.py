@@ -1,7 +1,7 @@
 """One YAML document -> one policy document.
 
-In: a parsed document. Out: a `Parsed` (kind, name, and the item if its spec could be read) and findings. A document that is wrong in its head gives
-one finding, not also those of its body.
+In: a parsed document. Out: a `Parsed` (kind, name, and the item if its spec could be read) and findings. A document that is wrong in its
+head gives one finding, not also those of its body.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
 """What pydantic found -> findings in the project's words.
 
-In: a document, the model it was read with and pydantic's error list. Out: one finding for each error, at the place of the value (of the key, for a
-key that should not be there), and the paths to leave out so that the rest can be read. Pydantic's own sentences are never shown.
+In: a document, the model it was read with and pydantic's error list. Out: one finding for each error, at the place of the value (of the
+key, for a key that should not be there), and the paths to leave out so that the rest can be read. Pydantic's own sentences are never
+shown.
 """
 
 import re

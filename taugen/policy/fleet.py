@@ -2,6 +2,7 @@
 
 In: plain data of a document's `spec`. Out: frozen models.
 """
+# ruff: noqa: N815 -- the fields have the names of Kubernetes
 
 from typing import Annotated, Literal
 
@@ -120,7 +121,7 @@ class KueueFairSharing(Spec):
 class Queueing(Spec):
     """How Kueue itself is configured."""
 
-    fairSharing: KueueFairSharing | None = Field(None, description="Fair sharing of idle quota.")  # noqa: N815
+    fairSharing: KueueFairSharing | None = Field(None, description="Fair sharing of idle quota.")
 
 
 class Platform(Spec):
@@ -149,13 +150,13 @@ class NodePool(Spec):
 
     name: DnsName = Field(description="Name of the pool.")
     count: Count = Field(description="How many nodes.")
-    instanceType: Text | None = Field(  # noqa: N815
+    instanceType: Text | None = Field(
         None, description="Machine type: the nodes' label node.kubernetes.io/instance-type."
     )
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict, description="Labels of the nodes.")
     taints: list[Taint] = Field(default_factory=list, description="Taints of the nodes.")
     allocatable: dict[LabelKey, Amount] = Field(default_factory=dict, description="What one node has for pods, by resource.")
-    gpuClass: Text | None = Field(None, description="GPU class of the nodes, e.g. h100-80gb.")  # noqa: N815
+    gpuClass: Text | None = Field(None, description="GPU class of the nodes, e.g. h100-80gb.")
     gpus: Count = Field(0, description="GPUs of one node.")
 
 
@@ -174,7 +175,7 @@ class Cluster(Spec):
     """A Kubernetes cluster."""
 
     gitops: GitOps = Field(description="What applies the deploy tree.")
-    nodePools: list[NodePool] = Field(default_factory=list, description="The nodes, which quotas and profiles are held against.")  # noqa: N815
+    nodePools: list[NodePool] = Field(default_factory=list, description="The nodes, which quotas and profiles are held against.")
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict, description="Labels of the cluster, e.g. region.")
     overlays: list[DnsName] = Field(default_factory=list, description="Overlays that patch what is rendered for it, in this order.")
     role: Literal["standalone"] = Field("standalone", description="standalone; manager and worker come with MultiKueue.")

@@ -64,7 +64,7 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {
     },
     "Flavor": {
         "topologyName": "write topology",
-        "tolerations": "leave it out: pods of a run carry the tolerations of the flavors they may get, so that Kueue keeps all other pods off",
+        "tolerations": "leave it out: a run's GPU pods bring them, so that Kueue keeps all other pods off",
         "nodeSelector": "write nodeLabels",
         "labels": "write nodeLabels",
         "taints": "write nodeTaints",
@@ -80,7 +80,7 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {
         "repoURL": "write url",
         "targetRevision": "write branch",
     },
-    "PriorityTier": {"globalDefault": "leave it out: write priority of a Profile or defaults.priority of a Workspace or the Platform"},
+    "PriorityTier": {"globalDefault": "leave it out: write priority of a Profile, or defaults.priority of a Workspace"},
     "Profile": {
         "gpu": "write gpus",
         "nodes": "write workers",
@@ -131,7 +131,7 @@ _LATER: Mapping[tuple[str, str], str] = {
 
 
 def foreign_field(kind: str, path: Path) -> str | None:
-    """What to write instead of a field of another system, None where the name is not one. `path` starts below `spec` and ends in the field."""
+    """What to write instead of a field of another system, None where the name is not one. `path` starts below `spec`."""
     known = _FIELDS.get(kind, {})
     return known.get(_generic(path)) or known.get(str(path[-1]))
 

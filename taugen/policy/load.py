@@ -1,7 +1,7 @@
 """Policy from files: taugen.yaml, the folders and the pinned Git repositories that it names.
 
-In: a source tree. Out: `Policy` and every finding of every policy file. What must never happen: a connection (pinned repositories are read from the
-cache that `taugen lock` fills), a result that depends on the order of files, a document that is left out without a word.
+In: a source tree. Out: `Policy` and every finding of every policy file. What must never happen: a connection (pinned repositories are
+read from the cache that `taugen lock` fills), a result that depends on the order of files, a document that is left out without a word.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,18 +31,18 @@ def load_project_file(tree: SourceTree, root_file: str = ROOT_FILE) -> tuple[Ite
 def load_policy(
     tree: SourceTree, *, root_file: str = ROOT_FILE, repositories: Repositories | None = None
 ) -> tuple[Policy | None, list[Diagnostic]]:
-    """Read all policy; None only if the Project itself can't be read. `repositories` is where pinned ones are; left out: the user's cache."""
+    """Read all policy; None only if the Project can't be read. `repositories` is where pinned ones are; left out: the user's cache."""
     project, found = load_project_file(tree, root_file)
     if project is None:
         return None, found
-    sources, pinned, more = open_sources(tree, project, repositories)
-    found += more
+    sources = open_sources(tree, project, repositories)
+    found += sources.findings
     parsed: list[Parsed] = []
-    for source in sources:
+    for source in sources.listed:
         source.tree.prefetch(source.files)
         for path in source.files:
             parsed += _read_file(source.tree, path, source.label + path, found)
-    return _assemble(project, parsed, pinned, found), found
+    return _assemble(project, parsed, sources.pinned, found), found
 
 
 def with_overlays(policy: Policy, overlay_texts: Mapping[str, str]) -> Policy:

@@ -1,7 +1,7 @@
 """taugen.lock: which commits of other repositories are policy; and the cache that holds them.
 
-In: taugen.lock and, for `refresh` alone, the remotes. Out: pinned commits as source trees. `read` and `Cache.tree` never dial; `refresh` is the only function of
-the compiler that fetches policy, and only `taugen lock` calls it.
+In: taugen.lock and, for `refresh` alone, the remotes. Out: pinned commits as source trees. `read` and `Cache.tree` never dial; `refresh`
+is the only function of the compiler that fetches policy, and only `taugen lock` calls it.
 
     repositories:
       - url: https://git.example.com/platform/policy.git
@@ -191,7 +191,10 @@ class Cache:
 
 
 def refresh(sources: Iterable[model.GitSource], lock: Lock, *, update: bool = False, cache: Cache | None = None) -> list[Entry]:
-    """Pin every source: what is pinned stays and is fetched if it is not at hand; `update` moves all to their refs. Raises `Refused` for all that failed."""
+    """Pin every source: what is pinned stays and is fetched if it is not at hand; `update` moves all to their refs.
+
+    Raises `Refused` with all that failed.
+    """
     cache = cache or Cache()
     entries: list[Entry] = []
     failed: list[str] = []

@@ -1,7 +1,8 @@
 """Policy documents: one frozen model a kind, as platform teams write them.
 
-In: plain data of a document's `spec`. Out: frozen models. Defaults are Kubernetes' and Kueue's own unless a description says otherwise. Every accepted field is read by
-`resolve`, `render`, `publish` or a rule; what later stages will read is refused until then (`policy.hints`), and so are the kinds of `LATER`.
+In: plain data of a document's `spec`. Out: frozen models. Defaults are Kubernetes' and Kueue's own unless a description says otherwise.
+Every accepted field is read by `resolve`, `render`, `publish` or a rule; what later stages will read is refused until then
+(`policy.hints`), and so are the kinds of `LATER`.
 """
 
 from taugen.policy.fleet import (
@@ -57,11 +58,12 @@ from taugen.policy.tenancy import (
 from taugen.policy.types import Amount, Bound, DnsName, LabelKey, LabelValue, ObjectName, Spec
 
 __all__ = [
-    "API_VERSION", "KINDS", "LATER", "OVERRIDES", "Amount", "Applies", "BorrowWithinCohort", "Bound", "Bounds", "Claim", "Cluster", "CodePolicy", "CohortSpec",
-    "Defaults", "DnsName", "EgressRule", "EvidencePlace", "FairSharing", "Flavor", "FlavorQuotas", "Fungibility", "GitOps", "GitSource", "Identity",
-    "Images", "KindImages", "KueueFairSharing", "LabelKey", "LabelValue", "Level", "Limits", "Network", "NodePool", "ObjectName", "Output", "Platform",
-    "PolicySource", "Preemption", "PriorityTier", "Profile", "ProfileRdma", "Project", "QueueSpec", "Queueing", "Quota", "Safety", "Spec", "Storage",
-    "Subjects", "Taint", "TopologySpec", "Versions", "Workspace", "WorkspaceQueue",
+    "API_VERSION", "KINDS", "LATER", "OVERRIDES", "Amount", "Applies", "BorrowWithinCohort", "Bound", "Bounds", "Claim", "Cluster",
+    "CodePolicy", "CohortSpec", "Defaults", "DnsName", "EgressRule", "EvidencePlace", "FairSharing", "Flavor", "FlavorQuotas",
+    "Fungibility", "GitOps", "GitSource", "Identity", "Images", "KindImages", "KueueFairSharing", "LabelKey", "LabelValue", "Level",
+    "Limits", "Network", "NodePool", "ObjectName", "Output", "Platform", "PolicySource", "Preemption", "PriorityTier", "Profile",
+    "ProfileRdma", "Project", "QueueSpec", "Queueing", "Quota", "Safety", "Spec", "Storage", "Subjects", "Taint", "TopologySpec",
+    "Versions", "Workspace", "WorkspaceQueue",
 ]  # fmt: skip
 
 API_VERSION = "taugen.dev/v1alpha1"

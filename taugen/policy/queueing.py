@@ -2,6 +2,7 @@
 
 In: plain data of a document's `spec`. Out: frozen models. Values that are left out mean what they mean to Kueue.
 """
+# ruff: noqa: N815 -- the fields have the names of Kubernetes
 
 from typing import Annotated, Literal
 
@@ -15,11 +16,11 @@ from taugen.spec.types import CpuQuantity, Text
 class Flavor(Spec):
     """A kind of node: a ResourceFlavor on each of its clusters. It never carries tolerations: GPU pods bring their own."""
 
-    gpuClass: Text | None = Field(None, description="GPU class of its nodes; left out for CPU nodes.")  # noqa: N815
+    gpuClass: Text | None = Field(None, description="GPU class of its nodes; left out for CPU nodes.")
     nodeLabels: dict[LabelKey, LabelValue] = Field(
         default_factory=dict, description="Labels that its nodes carry; Kueue writes them into pods."
-    )  # noqa: N815
-    nodeTaints: list[Taint] = Field(default_factory=list, description="Taints of its nodes: pods without tolerations are kept off.")  # noqa: N815
+    )
+    nodeTaints: list[Taint] = Field(default_factory=list, description="Taints of its nodes: pods without tolerations are kept off.")
     topology: DnsName | None = Field(None, description="Topology that places gangs on its nodes.")
     clusters: list[DnsName] | None = Field(None, description="Clusters that have it; left out: those with a matching node pool.")
 
@@ -67,7 +68,7 @@ class CohortSpec(Spec):
 
     parent: DnsName | None = Field(None, description="Cohort above this one.")
     quotas: list[FlavorQuotas] = Field(default_factory=list, description="Quota of the cohort itself, beside that of its queues.")
-    fairSharing: FairSharing | None = Field(None, description="Share against its siblings.")  # noqa: N815
+    fairSharing: FairSharing | None = Field(None, description="Share against its siblings.")
 
 
 class BorrowWithinCohort(Spec):
@@ -76,7 +77,7 @@ class BorrowWithinCohort(Spec):
     policy: Literal["Never", "LowerPriority"] = Field(
         "Never", description="Whether a borrowing workload may preempt lower priorities of the cohort."
     )
-    maxPriorityThreshold: Annotated[int, Field(ge=-2147483648, le=2147483647)] | None = Field(  # noqa: N815
+    maxPriorityThreshold: Annotated[int, Field(ge=-2147483648, le=2147483647)] | None = Field(
         None, description="Only workloads up to this priority are preempted."
     )
 
@@ -84,18 +85,18 @@ class BorrowWithinCohort(Spec):
 class Preemption(Spec):
     """Whom a waiting workload may preempt."""
 
-    withinClusterQueue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = Field("Never", description="In its own queue.")  # noqa: N815
+    withinClusterQueue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = Field("Never", description="In its own queue.")
     reclaimWithinCohort: Literal["Never", "LowerPriority", "Any"] = Field(
         "Never", description="In the cohort, to get its nominal quota back."
-    )  # noqa: N815
-    borrowWithinCohort: BorrowWithinCohort | None = Field(None, description="In the cohort, while it borrows itself.")  # noqa: N815
+    )
+    borrowWithinCohort: BorrowWithinCohort | None = Field(None, description="In the cohort, while it borrows itself.")
 
 
 class Fungibility(Spec):
     """When the next flavor is tried."""
 
-    whenCanBorrow: Literal["MayStopSearch", "TryNextFlavor"] = Field("MayStopSearch", description="If the flavor fits by borrowing.")  # noqa: N815
-    whenCanPreempt: Literal["MayStopSearch", "TryNextFlavor"] = Field("TryNextFlavor", description="If the flavor fits by preempting.")  # noqa: N815
+    whenCanBorrow: Literal["MayStopSearch", "TryNextFlavor"] = Field("MayStopSearch", description="If the flavor fits by borrowing.")
+    whenCanPreempt: Literal["MayStopSearch", "TryNextFlavor"] = Field("TryNextFlavor", description="If the flavor fits by preempting.")
 
 
 class QueueSpec(Spec):
@@ -108,10 +109,10 @@ class QueueSpec(Spec):
     )
     preemption: Preemption | None = Field(None, description="Whom waiting workloads may preempt; left out: nobody.")
     fungibility: Fungibility | None = Field(None, description="When the next flavor is tried.")
-    fairSharing: FairSharing | None = Field(None, description="Share of the cohort's idle quota.")  # noqa: N815
+    fairSharing: FairSharing | None = Field(None, description="Share of the cohort's idle quota.")
     admissionChecks: list[ObjectName] = Field(
         default_factory=list, max_length=64, description="AdmissionChecks that exist on its clusters."
-    )  # noqa: N815
+    )
     stop: Literal["None", "Hold", "HoldAndDrain"] = Field(
         "None", description="Hold admits nothing new; HoldAndDrain also evicts what runs."
     )

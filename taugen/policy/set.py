@@ -1,6 +1,7 @@
 """The policy of one compilation: every document by kind and name, each with its place.
 
-In: parsed documents. Out: `Policy`, immutable. Lookups never raise for bad references: a missing name is None, and a rule has already said so.
+In: parsed documents. Out: `Policy`, immutable. Lookups never raise for bad references: a missing name is None, and a rule has already
+said so.
 """
 
 from collections.abc import Iterator, Mapping

@@ -2,6 +2,7 @@
 
 In: plain data of a document's `spec`. Out: frozen models.
 """
+# ruff: noqa: N815 -- the fields have the names of Kubernetes
 
 from typing import Annotated, Literal
 
@@ -30,7 +31,7 @@ class Bounds(Spec):
 
     min: Bound | None = Field(None, description="Least value.")
     max: Bound | None = Field(None, description="Greatest value.")
-    oneOf: Annotated[list[Bound], Field(min_length=1)] | None = Field(None, description="The values to choose from.")  # noqa: N815
+    oneOf: Annotated[list[Bound], Field(min_length=1)] | None = Field(None, description="The values to choose from.")
 
 
 class ProfileRdma(Spec):
@@ -47,9 +48,9 @@ class Profile(Spec):
     kinds: list[Literal["job", "rayjob", "jobset"]] = Field(default_factory=list, description="Workload kinds it is for; left out: all.")
     gpus: Count | None = Field(None, description="GPUs of each worker.")
     workers: Annotated[int, Field(ge=1, le=100_000)] | None = Field(None, description="Workers, or nodes of a gang.")
-    gpuClass: Text | None = Field(None, description="GPU class.")  # noqa: N815
-    cpuPerGpu: CpuQuantity | None = Field(None, description="CPUs of a worker for each of its GPUs.")  # noqa: N815
-    memoryPerGpu: MemoryQuantity | None = Field(None, description="Memory of a worker for each of its GPUs.")  # noqa: N815
+    gpuClass: Text | None = Field(None, description="GPU class.")
+    cpuPerGpu: CpuQuantity | None = Field(None, description="CPUs of a worker for each of its GPUs.")
+    memoryPerGpu: MemoryQuantity | None = Field(None, description="Memory of a worker for each of its GPUs.")
     shm: MemoryQuantity | None = Field(None, description="Size of /dev/shm.")
     topology: Topology | None = Field(None, description="How close the pods must be.")
     nccl: dict[EnvName, ScalarText] = Field(default_factory=dict, description="NCCL_* variables of the nodes' network.")
@@ -80,7 +81,7 @@ class WorkspaceQueue(Spec):
 class Identity(Spec):
     """The service account of the workspace's runs."""
 
-    serviceAccount: ObjectName = Field(description="Its name.")  # noqa: N815
+    serviceAccount: ObjectName = Field(description="Its name.")
     annotations: dict[LabelKey, Text] = Field(default_factory=dict, description="Its annotations, e.g. for workload identity.")
     token: bool = Field(False, description="Whether pods get its Kubernetes token.")
 
@@ -88,7 +89,7 @@ class Identity(Spec):
 class Limits(Spec):
     """Bounds of the workspace."""
 
-    gpusPerRun: Count | None = Field(None, description="Most GPUs of one run, all workers together.")  # noqa: N815
+    gpusPerRun: Count | None = Field(None, description="Most GPUs of one run, all workers together.")
 
 
 class EgressRule(Spec):
@@ -119,7 +120,7 @@ class Workspace(Spec):
     secrets: list[ObjectName] = Field(default_factory=list, description="Secrets of the namespace that its runs may use.")
     limits: Limits = Field(Limits(), description="Bounds of its runs.")
     network: Network = Field(Network(), description="What its pods may reach.")
-    podSecurity: Literal["restricted", "baseline", "privileged"] = Field("baseline", description="Pod Security Standard of the namespace.")  # noqa: N815
+    podSecurity: Literal["restricted", "baseline", "privileged"] = Field("baseline", description="Pod Security Standard of the namespace.")
     defaults: Defaults = Field(Defaults(), description="Values that fill what its runs leave out.")
     on_edit: Literal["wait", "replace", "beside"] | None = Field(
         None, description="What an edited run does while its older version is live; default wait."
@@ -131,9 +132,9 @@ class Claim(Spec):
     """Either `existing`, or `storageClass`, `size` and `accessModes`."""
 
     existing: ObjectName | None = Field(None, description="A PersistentVolumeClaim that somebody else made.")
-    storageClass: ObjectName | None = Field(None, description="Class of a claim to make; left out: the cluster's default.")  # noqa: N815
+    storageClass: ObjectName | None = Field(None, description="Class of a claim to make; left out: the cluster's default.")
     size: MemoryQuantity | None = Field(None, description="Size of a claim to make, e.g. 20Ti.")
-    accessModes: (  # noqa: N815
+    accessModes: (
         Annotated[list[Literal["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"]], Field(min_length=1)] | None
     ) = Field(None, description="Access modes of a claim to make, e.g. [ReadWriteMany].")
 
@@ -143,5 +144,5 @@ class Storage(Spec):
 
     claim: Claim = Field(description="The PersistentVolumeClaim.")
     path: Text = Field(description="Where it is mounted unless a mount says otherwise: an absolute path.")
-    readOnly: bool = Field(False, description="Whether it can only be read.")  # noqa: N815
+    readOnly: bool = Field(False, description="Whether it can only be read.")
     workspaces: list[DnsName] = Field(min_length=1, description="Workspaces that have it; each needs the claim in its own namespace.")

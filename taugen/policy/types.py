@@ -1,7 +1,8 @@
 """Value types of policy documents, beside those that tau.yaml shares (`spec.types`).
 
-In: values as YAML read them. Out: the same values, quantities in canonical text. A wrong value raises a pydantic error whose words `policy.errors` turns into
-a finding; nothing is converted between types: a label value that reads as a number has to be quoted, as Kubernetes itself demands.
+In: values as YAML read them. Out: the same values, quantities in canonical text. A wrong value raises a pydantic error whose words
+`policy.errors` turns into a finding; nothing is converted between types: a label value that reads as a number has to be quoted, as
+Kubernetes itself demands.
 """
 
 from typing import Annotated, Any
