@@ -43,6 +43,10 @@ class GitTree(SourceTree):
             self._cat.close()
             self._cat = None
 
+    def detach(self) -> None:
+        """Leave the git process to the process that started it: for forked workers, which get their own with the first read."""
+        self._cat = None
+
     @property
     def root_label(self) -> str:
         """The short id of the commit."""
@@ -128,6 +132,7 @@ class GitTree(SourceTree):
         self._cached += len(content)
 
     def _objects(self) -> git.CatFile:
-        if self._cat is None:
+        # Two processes on one pipe would read each other's answers.
+        if self._cat is None or not self._cat.ours:
             self._cat = git.CatFile(self.repo)
         return self._cat

@@ -47,10 +47,10 @@ def commit_tree(
     """Make a commit and return its id; no reference moves.
 
     The tree is that of the commit `base` (empty for None) with `changes`: a path and its new content, or None to delete it. A sequence of
-    changes may have any order; of an iterator the deletions come first. `author` and `committer` are ``Name <mail> 1700000000 +0000``. The
-    id depends on nothing else. Raises `GitError`, and `ValueError` for a path that Git can't hold.
+    changes may have any order; of an iterator the deletions come first. `parents` and `base` are full ids, `author` and `committer` are
+    ``Name <mail> 1700000000 +0000``. The id depends on nothing else. Raises `GitError`, and `ValueError` for a path that Git can't hold.
     """
-    zero = "0" * len(parents[0] if parents else base or "0" * 40)
+    zero = "0" * len(parents[0] if parents else base or git.empty_blob(repo))
     ordered: Iterable[Change] = sorted(changes, key=lambda c: c[1] is not None) if isinstance(changes, Sequence) else changes
     # The reference that fast-import insists on is deleted in the same stream, before fast-import writes references: it never exists.
     ref = f"refs/taugen/tmp-{os.getpid()}"

@@ -200,6 +200,11 @@ def stop(process: "subprocess.Popen[bytes]") -> None:
                 continue
 
 
+def _stop_own(process: "subprocess.Popen[bytes]", owner: int) -> None:
+    if os.getpid() == owner:
+        stop(process)
+
+
 def feed(process: "subprocess.Popen[bytes]", pieces: Iterable[bytes]) -> None:
     """Write pieces to a process and close its input; one that ended early is no error here: its exit code and stderr say why."""
     if process.stdin is None:
@@ -220,13 +225,19 @@ class CatFile:
 
     def __init__(self, repo: Path | str) -> None:
         self._process = start(["cat-file", "--batch"], cwd=repo)
-        self._end = weakref.finalize(self, stop, self._process)
+        self._owner = os.getpid()
+        self._end = weakref.finalize(self, _stop_own, self._process, self._owner)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def ours(self) -> bool:
+        """Whether this process started it, rather than one that forked since."""
+        return self._owner == os.getpid()
 
     def close(self) -> None:
         """End the process, as being collected as garbage does; the object is of no use afterwards."""
@@ -323,6 +334,19 @@ def find(repo: Path | str, ref: str) -> str | None:
     if got.code and got.err.strip():
         raise GitError(["rev-parse", ref], got.code, got.err.decode("utf-8", "replace"))
     return got.out.decode("ascii").strip() or None
+
+
+def object_id(repo: Path | str, spec: str) -> str | None:
+    """The id of any object, such as the tree or blob ``COMMIT:path``; None where there is none. Raises `GitError` as `find` does."""
+    got = run(["rev-parse", "--verify", "--quiet", "--end-of-options", spec], cwd=repo, check=False)
+    if got.code and got.err.strip():
+        raise GitError(["rev-parse", spec], got.code, got.err.decode("utf-8", "replace"))
+    return got.out.decode("ascii").strip() or None
+
+
+def empty_blob(repo: Path | str) -> str:
+    """The id of an empty file, by which an empty repository tells how long its ids are."""
+    return run(["hash-object", "--stdin"], cwd=repo, stdin=b"").out.decode("ascii").strip()
 
 
 def is_ancestor(repo: Path | str, older: str, newer: str) -> bool:

@@ -107,6 +107,7 @@ def test_sha256_repositories(tmp_path):
     head = git.resolve(repo, "HEAD")
     sha = make(repo, [("b", b"2")], parents=[head], base=head)
     assert len(sha) == 64
+    assert git.commit_info(repo, make(repo, [("b", b"2")])).parents == ()
     assert fastimport.update_ref(repo, "refs/heads/deploy", sha, None)
     assert fastimport.update_ref(repo, "refs/heads/deploy", None, sha)
 

@@ -90,6 +90,13 @@ def test_toplevel_and_resolve(repo, tmp_path):
         assert git.find(repo, bad) is None
 
 
+def test_objects_of_any_kind(repo):
+    assert git.object_id(repo, "HEAD:a.txt") == git.run(["hash-object", "--stdin"], cwd=repo, stdin=b"one\n").out.decode().strip()
+    assert git.object_id(repo, "HEAD:") == git.commit_info(repo, git.resolve(repo, "HEAD")).tree
+    assert git.object_id(repo, "HEAD:nothing") is None
+    assert git.empty_blob(repo) == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+
+
 def test_history(repo):
     first = git.resolve(repo, "HEAD")
     second = commit(repo, {"a.txt": "changed\n", "new": "n", "d/b.txt": None}, "second\n\nbody", date="2026-02-03T04:05:06+09:00")

@@ -288,3 +288,21 @@ def test_untracked_folders_are_listed_file_by_file(repo, monkeypatch, many):
     write(repo, {"*/x": "", "n/m/y": "", "n/ignored": "", "z z/tau.yaml": ""})
     (repo / "empty").mkdir()
     assert WorkTree(repo).untracked() == ["*/x", "n/m/y", "z z/tau.yaml"]
+
+
+def test_a_forked_process_reads_through_a_git_of_its_own(repo):
+    tree = GitTree(repo, "HEAD")
+    assert tree.read("a.txt") == b"one\n"
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(write_end, tree.read("d/b.txt"))
+            tree.close()
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(read_end, 100) == b"two\n"
+    assert tree.read("d/e/tau.yaml") == b"name: x\n"
+    os.close(read_end)
+    os.close(write_end)
