@@ -1,6 +1,7 @@
 """Commands: one module each, imported when the command runs, so that `--help` and completion load nothing else."""
 
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -53,5 +54,6 @@ class Commands(click.Group):
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="taugen", message="%(prog)s %(version)s")
-def commands() -> None:
+@click.option("-C", "start", metavar="DIR", type=click.Path(path_type=Path), help="Start looking for taugen.yaml in DIR (and upwards).")
+def commands(start: Path | None) -> None:
     """Compile tau.yaml and platform policy into Kubernetes manifests, as Git commits."""

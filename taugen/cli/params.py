@@ -8,8 +8,20 @@ import click
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+
+
+def _directory(context: click.Context, _param: click.Parameter, value: Path | None) -> Path:
+    """`-C` of the command, else the one before the command, else the current folder."""
+    return value or context.find_root().params.get("start") or Path()
+
+
 directory = click.option(
-    "-C", "directory", metavar="DIR", default=".", type=click.Path(path_type=Path), help="Start looking for taugen.yaml in DIR (and upwards)."
+    "-C",
+    "directory",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    callback=_directory,
+    help="Start looking for taugen.yaml in DIR (and upwards); also before the command.",
 )
 ref = click.option("--ref", metavar="REF", help="Read a commit instead of the working tree.")
 strict = click.option("--strict", is_flag=True, help="Warnings fail too.")

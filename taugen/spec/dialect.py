@@ -1,9 +1,10 @@
 """From either of TauGrid's dialects to the one canonical spelling.
 
-In: a parsed document. Out: a `Draft` whose data has canonical names only, with a note for every field that moved and an error for everything that is known and
-not taken. What is unknown stays where it is: the model says so.
+In: a parsed document. Out: a `Draft` whose data has canonical names only, with a note for every field that moved and an error for
+everything that is known and not taken. What is unknown stays where it is: the model says so.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 from taugen.diag import Severity
@@ -29,7 +30,7 @@ def _by_section() -> tuple[frozenset[str], dict[str, frozenset[str]]]:
 _TOP, _SECTIONS = _by_section()
 
 
-def dialect_of(data: dict[str, object]) -> Literal["direct", "managed"]:
+def dialect_of(data: Mapping[str, object]) -> Literal["direct", "managed"]:
     """Managed if and only if `schema_version` is there and neither `engine` nor `run.engine` is."""
     if "schema_version" not in data or "engine" in data:
         return "direct"
@@ -51,12 +52,12 @@ def draft_of(document: Document) -> Draft:
     return draft
 
 
-def _has_older_keys(data: dict[str, object]) -> bool:
+def _has_older_keys(data: Mapping[str, object]) -> bool:
     if not _TOP.isdisjoint(data):
         return True
     for name, value in data.items():
         older = _SECTIONS.get(name)
-        if older is not None and value.__class__ is dict and not older.isdisjoint(value):  # type: ignore[arg-type]
+        if older is not None and value.__class__ is dict and not older.isdisjoint(value):
             return True
     return False
 
@@ -87,16 +88,13 @@ def _words(draft: Draft) -> None:
     """Older words for values, and words that are known and not taken."""
     for path, words in VALUES.items():
         value = draft.get(path)
-        if value.__class__ is str and (newer := words.get(value)) is not None:  # type: ignore[call-overload]
+        if value.__class__ is str and (newer := words.get(value)) is not None:
             _replace(draft, path, str(value), newer)
     for path, refusals in REFUSED_VALUES.items():
         value = draft.get(path)
-        if value.__class__ is str and (refusal := refusals.get(value)) is not None:  # type: ignore[call-overload]
+        if value.__class__ is str and (refusal := refusals.get(value)) is not None:
             draft.add(refusal.rule, draft.as_typed(path), refusal.message, refusal.hint)
             draft.drop(path)
-    if draft.get(("policy", "queue")) == "auto":
-        draft.add("older-spelling", ("policy", "queue"), "queue auto means the workspace's default queue", "leave policy.queue out", Severity.NOTE)
-        draft.take(("policy", "queue"))
 
 
 def _replace(draft: Draft, path: Path, old: str, newer: str) -> None:

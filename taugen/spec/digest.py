@@ -1,11 +1,13 @@
 """The intent of a run and its digest: what makes one run another (law 3).
 
-In: a read document. Out: canonical JSON of what the user wrote and its sha256. Nothing may ever change the digest of a document that somebody has published: not
-a new default, field, alias or version of a library. `tests/spec/golden_digests.json` pins examples for ever; a change of meaning needs a new version word.
+In: a read document. Out: canonical JSON of what the user wrote and its sha256. Nothing may ever change the digest of a document that
+somebody has published: not a new default, field, alias or version of a library. `tests/spec/golden_digests.json` pins examples for ever; a
+change of meaning needs a new version word.
 
-What counts, beyond the values themselves: order counts in args, a command, pip, code.include and code.exclude, extra_scripts and within configs and
-hyperparameters; elsewhere a list is a set. Numbers in configs and hyperparameters count as typed, texts are told from numbers there by a leading quote.
-`schema_version` counts only where it makes the document managed. Nothing, an empty mapping and an empty list are one.
+What counts, beyond the values themselves: order counts in args, a command, pip, code.include and code.exclude, extra_scripts and within
+configs and hyperparameters; elsewhere a list is a set. Numbers in configs and hyperparameters count as typed, texts are told from numbers
+there by a leading quote. `schema_version` counts only where it makes the document managed. Nothing, an empty mapping and an empty list are
+one.
 """
 
 from typing import Any, cast
@@ -35,6 +37,8 @@ def intent(document: Document, spec: RunSpec, *, managed: bool) -> dict[str, Jso
     policy = data.get("policy")
     if policy is not None:
         policy.pop("namespace", None)
+        if policy.get("queue") == "auto":
+            del policy["queue"]
         if policy.get("node_affinity"):
             policy["node_affinity"] = sorted(map(_term, policy["node_affinity"]), key=canonical.jcs)
     _unordered(data)
@@ -80,7 +84,9 @@ def _as_typed(document: Document, data: dict[str, Any]) -> None:
     experiment = data.get("experiment")
     if experiment is not None:
         if experiment.get("hyperparameters"):
-            experiment["hyperparameters"] = _typed(document.node(("experiment", "hyperparameters")), experiment["hyperparameters"], texts=False)
+            experiment["hyperparameters"] = _typed(
+                document.node(("experiment", "hyperparameters")), experiment["hyperparameters"], texts=False
+            )
         if experiment.get("seed") is not None:
             experiment["seed"] = str(experiment["seed"])
 
@@ -101,7 +107,7 @@ def _typed(node: Node | None, value: Any, *, texts: bool) -> Json:
         resolved = node.value if node.style or texts else plain(node.value)
         if isinstance(resolved, str):
             return '"' + node.value
-        return resolved if resolved is None or isinstance(resolved, bool) else cast("str", node.value)
+        return resolved if resolved is None or isinstance(resolved, bool) else str(node.value)
     return None
 
 
@@ -111,7 +117,7 @@ def _pruned(value: Any) -> Any:
         out = {}
         for key, item in value.items():
             kept = _pruned(item)
-            if kept is not None and kept != {} and kept != []:
+            if kept is not None and kept not in ({}, []):
                 out[key] = kept
         return out
     return value

@@ -1,7 +1,8 @@
 """A document on its way from what was typed to canonical names.
 
-In: a parsed document. Out: `Draft`, the only mutable value of this stage: `data` under canonical names (the document's own data is never touched), `typed`
-the way back, findings, and what had to be left out. A value is never lost in silence: it moves, it loses to another spelling with a finding, or it is refused.
+In: a parsed document. Out: `Draft`, the only mutable value of this stage: `data` under canonical names (the document's own data is never
+touched), `typed` the way back, findings, and what had to be left out. A value is never lost in silence: it moves, it loses to another
+spelling with a finding, or it is refused.
 """
 
 from typing import Literal, TypeAlias
@@ -34,9 +35,9 @@ class Draft:
         """The value at the canonical `path`, or MISSING."""
         here: object = self.data
         for part in path:
-            if here.__class__ is not dict or part not in here:  # type: ignore[operator]
+            if here.__class__ is not dict or part not in here:
                 return MISSING
-            here = here[part]  # type: ignore[index]
+            here = here[part]
         return here
 
     def own(self, path: Path) -> dict[str, Json] | None:
@@ -75,7 +76,9 @@ class Draft:
                 return (*moved, *path[length:])
         return path
 
-    def add(self, rule: str, typed: Path, message: str, hint: str, severity: Severity = Severity.ERROR, *, key: bool = False, other: Path = ()) -> None:
+    def add(
+        self, rule: str, typed: Path, message: str, hint: str, severity: Severity = Severity.ERROR, *, key: bool = False, other: Path = ()
+    ) -> None:
         """A finding at the typed path (`key`: at its key; `other`: the second place)."""
         document = self.document
         origin = document.span(other, key=True) if other else None

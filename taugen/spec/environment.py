@@ -15,7 +15,7 @@ _ENV: Path = ("runtime", "env")
 def read(draft: Draft) -> None:
     """Turn a list into maps."""
     runtime = draft.data.get("runtime")
-    if runtime.__class__ is not dict or runtime.get("env").__class__ is not list:  # type: ignore[union-attr]
+    if runtime.__class__ is not dict or runtime.get("env").__class__ is not list:
         return
     section = draft.own(("runtime",))
     if section is None:
@@ -42,14 +42,25 @@ def read(draft: Draft) -> None:
 def _entry(draft: Draft, at: int, entry: Any, literals: dict[str, Json], secrets: dict[str, Json]) -> str | None:
     here: Path = (*_ENV, at)
     if not isinstance(entry, dict):
-        draft.add("value-type", here, f"an entry of runtime.env is {kind_of(entry) if not isinstance(entry, str) else 'text'}", "write NAME: value lines")
+        draft.add(
+            "value-type",
+            here,
+            f"an entry of runtime.env is {kind_of(entry) if not isinstance(entry, str) else 'text'}",
+            "write NAME: value lines",
+        )
         return None
     name = entry.get("name")
     if not isinstance(name, str) or not name:
         draft.add("field-missing", here, "this entry of runtime.env has no name", "write NAME: value")
         return None
     for key in entry.keys() - {"name", "value", "valueFrom"}:
-        draft.add("unknown-key", (*here, key), f"unknown key {key} in an entry of runtime.env", "the keys here are name, value, valueFrom", key=True)
+        draft.add(
+            "unknown-key",
+            (*here, key),
+            f"unknown key {key} in an entry of runtime.env",
+            "the keys here are name, value, valueFrom",
+            key=True,
+        )
     source = entry.get("valueFrom")
     if source is None:
         literals.setdefault(name, entry.get("value", ""))

@@ -1,7 +1,7 @@
 """What the model says about a draft -> findings in the project's words, one for each mistake.
 
-In: pydantic's errors on canonical data. Out: findings at the place and under the name that the user typed, and the canonical paths that must be left out so that
-the rest can be read. Pydantic's own sentences are never shown; a text that could be a secret is never repeated.
+In: pydantic's errors on canonical data. Out: findings at the place and under the name that the user typed, and the canonical paths that
+must be left out so that the rest can be read. Pydantic's own sentences are never shown; a text that could be a secret is never repeated.
 """
 
 from typing import Any
@@ -26,7 +26,12 @@ _WANTED = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
 }
-_BOUNDS = {"greater_than_equal": ("ge", "at least"), "greater_than": ("gt", "more than"), "less_than_equal": ("le", "at most"), "less_than": ("lt", "less than")}
+_BOUNDS = {
+    "greater_than_equal": ("ge", "at least"),
+    "greater_than": ("gt", "more than"),
+    "less_than_equal": ("le", "at most"),
+    "less_than": ("lt", "less than"),
+}
 _EXAMPLES = {
     "whole": "write a whole number, such as 1",
     "number": "write a number, such as 0.5",
@@ -78,7 +83,9 @@ def _finding(draft: Draft, path: Path, error: ErrorDetails) -> Diagnostic:
         parent = draft.as_typed(path[:-1])
         known = fields.field(path)
         hint = known.description if known is not None and known.description else f"write {path[-1]}"
-        return Diagnostic("field-missing", f"{dotted(parent)} has no {path[-1]}", draft.document.span(parent), dotted((*parent, path[-1])), hint)
+        return Diagnostic(
+            "field-missing", f"{dotted(parent)} has no {path[-1]}", draft.document.span(parent), dotted((*parent, path[-1])), hint
+        )
     on_key = "[key]" in error["loc"]
     if kind in _WANTED:
         rule, (message, hint) = "value-type", _type(draft, path, typed, error["input"], _WANTED[kind])
@@ -86,7 +93,11 @@ def _finding(draft: Draft, path: Path, error: ErrorDetails) -> Diagnostic:
         rule, (message, hint) = "value-choice", _choice(path, typed, error["input"])
     elif kind in _BOUNDS:
         name, word = _BOUNDS[kind]
-        rule, message, hint = "value-range", f"{dotted(typed)} is {_cut(error['input'])}, but {word} {context[name]} is wanted", f"write {word} {context[name]}"
+        rule, message, hint = (
+            "value-range",
+            f"{dotted(typed)} is {_cut(error['input'])}, but {word} {context[name]} is wanted",
+            f"write {word} {context[name]}",
+        )
     elif "why" in context:
         rule, message, hint = "value-form", f"{dotted(typed)}: {context['why']}", str(context.get("hint", ""))
     else:
@@ -118,7 +129,9 @@ def _choice(path: Path, typed: Path, value: Any) -> tuple[str, str]:
         return f"{dotted(typed)} is {kind_of(value)}, but 1 is the only version", "write schema_version: 1, or leave it out"
     near = suggest.closest(value, choices) if isinstance(value, str) else None
     said = f"{dotted(typed)} is {kind_of(value)}, but it can only be {' or '.join(filter(None, (', '.join(choices[:-1]), choices[-1])))}"
-    return said, f"did you mean {near}?" if near else f"write {choices[0]}" + (f", or one of {', '.join(choices[1:])}" if len(choices) > 1 else "")
+    return said, f"did you mean {near}?" if near else f"write {choices[0]}" + (
+        f", or one of {', '.join(choices[1:])}" if len(choices) > 1 else ""
+    )
 
 
 def _length(typed: Path, kind: str, context: dict[str, Any]) -> tuple[str, str]:

@@ -21,7 +21,8 @@ Shape = Literal["section", "list", "map", "text", "whole", "number", "yes-or-no"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field: its canonical path (of list items and map entries: that of the list or map), what it holds, its model if a section, its choices."""
+    """One field: its canonical path (of list items and map entries: that of the list or map), what it holds, its model if a section, its
+    choices."""
 
     path: Path
     shape: Shape
@@ -83,7 +84,7 @@ def field(path: Path, root: type[BaseModel] = RunSpec) -> Field | None:
             if info is None:
                 return None
             here, description = _whole(info), info.description or ""
-        elif shape == "list" or shape == "map":
+        elif shape in {"list", "map"}:
             here = more
         elif shape == "any":
             return Field(path, "any")

@@ -1,8 +1,8 @@
 """Names that people bring from other systems, and what they are here.
 
-In: nothing. Out: `FOREIGN` by the name without case, ``-`` and ``_``: the canonical field (or None where there is none) and what to write. The names are the
-public ones of SkyPilot (sky/utils/schemas.py), dstack (dstack.yml reference), Kubeflow Trainer (trainjob_types.go), Azure ML (command job YAML), Run:ai (CLI
-reference), Determined, codeflare, KubeRay (rayjob_types.go), Kubernetes (batch/v1), Slurm (sbatch).
+In: nothing. Out: `FOREIGN` by the name without case, ``-`` and ``_``: the canonical field (or None where there is none) and what to write.
+The names are the public ones of SkyPilot (sky/utils/schemas.py), dstack (dstack.yml reference), Kubeflow Trainer (trainjob_types.go), Azure
+ML (command job YAML), Run:ai (CLI reference), Determined, codeflare, KubeRay (rayjob_types.go), Kubernetes (batch/v1), Slurm (sbatch).
 """
 
 from typing import Final, NamedTuple

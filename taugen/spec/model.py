@@ -1,7 +1,8 @@
 """The one internal model of tau.yaml: canonical names, canonical values, frozen.
 
-In: canonical plain data from `dialect` (older spellings already moved). Out: `RunSpec`. Defaults here are None throughout: what a user did not write stays
-absent, because the intent digest is taken over what was written and because profile, workspace and platform fill the rest in `resolve`.
+In: canonical plain data from `dialect` (older spellings already moved). Out: `RunSpec`. Defaults here are None throughout: what a user did
+not write stays absent, because the intent digest is taken over what was written and because profile, workspace and platform fill the rest
+in `resolve`.
 """
 
 from typing import Annotated, Literal
@@ -47,9 +48,13 @@ class RunSection(Section):
     )
     setup: Text | None = Field(None, description="Shell lines that run in each container before the entrypoint.")
     source: SourceImage | None = Field(None, description="Take the code from an image instead of Git.")
-    max_duration: Duration | None = Field(None, description="Longest time in admission in all, over every resume (Kueue maximum execution time).")
+    max_duration: Duration | None = Field(
+        None, description="Longest time in admission in all, over every resume (Kueue maximum execution time)."
+    )
     grace_period: Duration | None = Field(None, description="Time between SIGTERM and SIGKILL; default 10m.")
-    ttl_seconds_after_finished: int | None = Field(None, ge=1, le=2147483647, description="TauGrid's clean-up time; here the retire commit cleans up.")
+    ttl_seconds_after_finished: int | None = Field(
+        None, ge=1, le=2147483647, description="TauGrid's clean-up time; here the retire commit cleans up."
+    )
 
 
 class GitCode(Section):
@@ -66,7 +71,9 @@ class CodeSection(Section):
     path: Text | None = Field(None, description="Code root relative to this file; default: the file's folder.")
     include: list[Text] | None = Field(None, description="Patterns (as in .gitignore) of tracked files to deliver; default: all.")
     exclude: list[Text] | None = Field(None, description="Patterns (as in .gitignore) of files to leave out.")
-    delivery: Literal["auto", "configmap", "git", "image"] | None = Field(None, description="How the code reaches the container; default auto.")
+    delivery: Literal["auto", "configmap", "git", "image"] | None = Field(
+        None, description="How the code reaches the container; default auto."
+    )
     git: GitCode | None = Field(None, description="The repository and commit to check out.")
 
 
@@ -153,7 +160,7 @@ class Mount(Section):
     """A storage of the workspace at a path."""
 
     name: Name = Field(description="Name of the volume.")
-    storage: Text = Field(description="A Storage of the workspace; pvc:CLAIM names it by its claim.")
+    storage: Text = Field(description="A Storage of the workspace.")
     path: Text = Field(description="Absolute path in the container.")
     read_only: bool | None = None
 
@@ -170,7 +177,7 @@ class ImageAsset(Section):
 class StorageSection(Section):
     """Which data the run sees."""
 
-    data: Text | None = Field(None, description="The workspace's Storage that is mounted at its path, as TAU_DATA_DIR; pvc:CLAIM names it by its claim.")
+    data: Text | None = Field(None, description="The workspace's Storage that is mounted at its path, as TAU_DATA_DIR.")
     output: Text | None = Field(None, description="Absolute folder for results, below a mounted storage: TAU_OUTPUT_DIR.")
     mounts: list[Mount] | None = None
     image_assets: list[ImageAsset] | None = Field(None, max_length=8)
@@ -179,10 +186,14 @@ class StorageSection(Section):
 class CheckpointSection(Section):
     """Where checkpoints are and how a run resumes."""
 
-    path: Text | None = Field(None, description="Folder below a mounted storage, absolute or relative to storage.output: TAU_CHECKPOINT_DIR.")
+    path: Text | None = Field(
+        None, description="Folder below a mounted storage, absolute or relative to storage.output: TAU_CHECKPOINT_DIR."
+    )
     every: Duration | None = Field(None, description="How often the program should save: TAU_CHECKPOINT_EVERY.")
     keep: PositiveCount | None = Field(None, description="How many to keep: TAU_CHECKPOINT_KEEP.")
-    resume: Text | None = Field(None, description="auto (newest complete checkpoint of this run), never, or workspace/name/digest8 of another run.")
+    resume: Text | None = Field(
+        None, description="auto (newest complete checkpoint of this run), never, or workspace/name/digest8 of another run."
+    )
 
 
 class ExecutionSection(Section):
@@ -191,7 +202,9 @@ class ExecutionSection(Section):
     launcher: Literal["python", "torchrun", "ray-train", "ray-tune"] | None = None
     nodes: PositiveCount | None = Field(None, description="Nodes of a torchrun gang; default 1.")
     processes_per_node: PositiveCount | None = Field(None, description="Processes per node; torchrun default: the GPUs.")
-    configs: dict[Text, object] | None = Field(None, description="Flags (python, torchrun), sections (ray-train) or the search space (ray-tune).")
+    configs: dict[Text, object] | None = Field(
+        None, description="Flags (python, torchrun), sections (ray-train) or the search space (ray-tune)."
+    )
     metric: Text | None = Field(None, description="ray-tune: the metric to optimise.")
     mode: Literal["min", "max"] | None = Field(None, description="ray-tune: direction of the metric; default min.")
     num_samples: PositiveCount | None = Field(None, description="ray-tune: samples; default 1.")
@@ -252,7 +265,9 @@ class ModelSection(Section):
 class WorkflowSection(Section):
     """Files beside the code."""
 
-    extra_scripts: list[Text] | None = Field(None, description="Files to deliver beside the entrypoint: SRC or SRC:NAME, SRC relative to this file.")
+    extra_scripts: list[Text] | None = Field(
+        None, description="Files to deliver beside the entrypoint: SRC or SRC:NAME, SRC relative to this file."
+    )
 
 
 class RunSpec(Section):
@@ -264,7 +279,9 @@ class RunSpec(Section):
     labels: dict[Text, ScalarText] | None = Field(None, description="Labels of the objects; values as typed.")
     generation: PositiveCount | None = Field(None, description="Bump it to run the same document, or its changed code, again; default 1.")
     cancelled: bool | None = Field(None, description="true cancels the live run.")
-    on_edit: Literal["wait", "replace", "beside"] | None = Field(None, description="What an edited document does while its older run lives.")
+    on_edit: Literal["wait", "replace", "beside"] | None = Field(
+        None, description="What an edited document does while its older run lives."
+    )
     workspace: Text | None = Field(None, description="Only to repeat the folder's name.")
     run: RunSection | None = None
     code: CodeSection | None = None

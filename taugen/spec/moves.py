@@ -1,6 +1,7 @@
 """Older spellings that are more than another name for one field.
 
-In: a `Draft`. Out: the same draft, moved on. Each function handles one spelling and says what it did; `before` runs ahead of the table of renames, `after` behind it.
+In: a `Draft`. Out: the same draft, moved on. Each function handles one spelling and says what it did; `before` runs ahead of the table of
+renames, `after` behind it.
 """
 
 import re
@@ -114,7 +115,11 @@ def _switches(draft: Draft) -> None:
     """Switches whose off position is how things are here, and whose on position has nothing to act on."""
     for path, why, hint in (
         (("policy", "clear_node_selector"), "there is no node selector to clear: Kueue writes it from the flavor", "remove it"),
-        (("policy", "disable_default_priorities"), "there are no default priority classes to switch off", "remove it; the tier is that of the profile or workspace"),
+        (
+            ("policy", "disable_default_priorities"),
+            "there are no default priority classes to switch off",
+            "remove it; the tier is that of the profile or workspace",
+        ),
     ):
         value = draft.take(path)
         if value is False:
@@ -145,7 +150,9 @@ def _resource_mode(draft: Draft) -> None:
             message = f"gpu_resource_mode {value} and a MIG profile exclude each other"
             draft.add("spellings-disagree", path, message, "keep one of the two", other=("compute", "mig_profile"))
         else:
-            draft.add("older-spelling", path, f"gpu_resource_mode {value} is how GPUs are asked for", "leave it out", Severity.NOTE, key=True)
+            draft.add(
+                "older-spelling", path, f"gpu_resource_mode {value} is how GPUs are asked for", "leave it out", Severity.NOTE, key=True
+            )
     elif value is None:
         draft.take(path)
 
@@ -156,7 +163,9 @@ def _smoke_pairs(draft: Draft) -> None:
         return
     typed: Path = ("run", "smoke_pairs")
     if not isinstance(value, int) or isinstance(value, bool):
-        draft.add("value-type", typed, f"run.smoke_pairs is {kind_of(value)}, but a whole number is wanted", "write run.args: [--smoke-pairs, N]")
+        draft.add(
+            "value-type", typed, f"run.smoke_pairs is {kind_of(value)}, but a whole number is wanted", "write run.args: [--smoke-pairs, N]"
+        )
         return
     there = draft.get(("run", "args"))
     if there in (MISSING, None) or isinstance(there, list):
@@ -185,7 +194,9 @@ def _no_effect(draft: Draft) -> None:
         (("metrics", "offload"), "the collector reads metrics.history itself; nothing is uploaded by the run"),
     ):
         if draft.get(path) not in (MISSING, None, {}):
-            draft.add("without-effect", path, f"{dotted(path)}: {message}", "it may stay; removing it is another run", Severity.NOTE, key=True)
+            draft.add(
+                "without-effect", path, f"{dotted(path)}: {message}", "it may stay; removing it is another run", Severity.NOTE, key=True
+            )
 
 
 def _leftovers(draft: Draft) -> None:

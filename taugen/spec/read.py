@@ -1,6 +1,7 @@
 """A file of run documents -> `RunDoc` values with every finding of reading.
 
-In: the bytes of one file. Out: one `RunDoc` a document; its `spec` always exists, without what could not be read. Never raises for bad input.
+In: the bytes of one file. Out: one `RunDoc` a document; its `spec` always exists, without what could not be read. Never raises for bad
+input.
 """
 
 from dataclasses import replace
@@ -31,7 +32,14 @@ def read_file(file: str, raw: bytes, workspace: str) -> tuple[list[RunDoc], list
     documents, faults = nodes.parse(file, raw)
     docs = [read_document(document, workspace) for document in documents]
     if not docs and not faults:
-        return [], [Diagnostic("file-empty", "the file holds no document", Span(file), hint="write at least name, run.entrypoint and runtime.image, or delete it")]
+        return [], [
+            Diagnostic(
+                "file-empty",
+                "the file holds no document",
+                Span(file),
+                hint="write at least name, run.entrypoint and runtime.image, or delete it",
+            )
+        ]
     if faults:
         docs = [replace(doc, findings=_capped([*faults, *doc.findings])) for doc in docs]
     return docs, [] if docs else _listed(faults)
@@ -83,4 +91,7 @@ def _listed(findings: list[Diagnostic]) -> list[Diagnostic]:
         return found
     last = found[MOST_FINDINGS - 1]
     more = len(found) - MOST_FINDINGS
-    return [*found[:MOST_FINDINGS], Diagnostic("more-findings", f"and {more} more findings in this file", last.span, hint="mend the first ones and check again")]
+    return [
+        *found[:MOST_FINDINGS],
+        Diagnostic("more-findings", f"and {more} more findings in this file", last.span, hint="mend the first ones and check again"),
+    ]

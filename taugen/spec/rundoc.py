@@ -17,8 +17,9 @@ from taugen.words import Path, dotted, names
 class RunDoc:
     """One tau.yaml document.
 
-    `spec` holds canonical names only, and only what was written (`spec.model_fields_set`); `typed` maps a canonical path to the path that the user typed
-    where the two differ; `findings` are what reading it found (an error among them: the document is not compiled, but later rules still look at it).
+    `spec` holds canonical names only, and only what was written (`spec.model_fields_set`); `typed` maps a canonical path to the path that
+    the user typed where the two differ; `findings` are what reading it found (an error among them: the document is not compiled, but later
+    rules still look at it).
     """
 
     document: Document
@@ -68,7 +69,8 @@ class RunDoc:
         return "rayjob" if many or (runtime is not None and runtime.pip) else "job"
 
     def lost(self, path: Path) -> bool:
-        """Whether something at, around or below the canonical `path` was written but could not be read: it must not be reported as missing."""
+        """Whether something at, around or below the canonical `path` was written but could not be read: it must not be reported as
+        missing."""
         if not self.gone:
             return False
         return any(gone[: len(path)] == path[: len(gone)] for gone in self.gone)
@@ -89,7 +91,17 @@ class RunDoc:
         return self.document.node(self.as_typed(path)) is not None
 
     def finding(
-        self, rule: str, path: Path, message: str, *, hint: str = "", severity: Severity = Severity.ERROR, origin: Span | None = None, key: bool = False
+        self,
+        rule: str,
+        path: Path,
+        message: str,
+        *,
+        hint: str = "",
+        severity: Severity = Severity.ERROR,
+        origin: Span | None = None,
+        key: bool = False,
     ) -> Diagnostic:
         """A finding at the canonical `path`, shown under the name that the user typed."""
-        return Diagnostic(rule, message, self.span(path, key=key), path=dotted(self.as_typed(path)), hint=hint, severity=severity, origin=origin)
+        return Diagnostic(
+            rule, message, self.span(path, key=key), path=dotted(self.as_typed(path)), hint=hint, severity=severity, origin=origin
+        )

@@ -1,7 +1,7 @@
 """The older spellings of tau.yaml, as tables.
 
-In: nothing. Out: `RENAMES` (one field, another name), `VALUES` (one value, another word) and the sets of keys that show at a glance whether a document has any.
-TauGrid's fields are public in core/runconfig/config.go and cli/internal/manifest/manifest.go of Azure/taugrid.
+In: nothing. Out: `RENAMES` (one field, another name), `VALUES` (one value, another word) and the sets of keys that show at a glance whether
+a document has any. TauGrid's fields are public in core/runconfig/config.go and cli/internal/manifest/manifest.go of Azure/taugrid.
 """
 
 from dataclasses import dataclass
@@ -103,12 +103,11 @@ VALUES: Final[dict[Path, dict[str, str]]] = {
 }
 """TauGrid's older words. Its topology names map by what they promised: one NVLink host, one network domain, nothing."""
 
-SPECIAL: Final[tuple[Path, ...]] = tuple(
-    _path(text)
-    for text in """
-    engine resource_naming experiment.title policy.mode policy.shape policy.node_selector policy.clear_node_selector policy.disable_default_priorities
-    compute.gpu_resource_mode run.smoke_pairs storage.data_pvc storage.result_pvc storage.volumes storage.publish run.ttl_seconds_after_finished
-    metrics.offload eval artifacts research runtime.rdma
-    """.split()
-)
+_SPECIAL = """
+engine eval artifacts research resource_naming experiment.title runtime.rdma metrics.offload
+policy.mode policy.shape policy.node_selector policy.clear_node_selector policy.disable_default_priorities
+compute.gpu_resource_mode run.smoke_pairs run.ttl_seconds_after_finished
+storage.data_pvc storage.result_pvc storage.volumes storage.publish
+"""
+SPECIAL: Final[tuple[Path, ...]] = tuple(map(_path, _SPECIAL.split()))
 """Older spellings that need more than another name: `spec.moves`."""

@@ -1,7 +1,7 @@
 """TauGrid's ways to name storage: claims, volumes and mounts as text.
 
-In: a `Draft`. Out: `storage.data` and `storage.mounts` in canonical form. A claim is not a Storage: it is kept as `pvc:CLAIM`, and whoever knows the
-workspace finds the Storage that holds it (`claim_of`). A request for storage is never dropped.
+In: a `Draft`. Out: `storage.data` and `storage.mounts` in canonical form. A claim stands where the name of a Storage would: `resolve` knows
+the workspace's Storages by name and by claim. A request for storage is never dropped.
 """
 
 import re
@@ -12,16 +12,10 @@ from taugen.spec.draft import MISSING, Draft
 from taugen.spec.types import kind_of
 from taugen.words import Json, Path
 
-PREFIX = "pvc:"
 _VOLUME = re.compile(r"([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)=pvc:(\S+)")
 _MOUNT = re.compile(r"([a-z0-9](?:[-a-z0-9]*[a-z0-9])?):(/\S*)")
 _OLD_KEYS = {"mountPath": "path", "readOnly": "read_only", "pvc": "storage"}
 _MOUNTS: Path = ("storage", "mounts")
-
-
-def claim_of(reference: str) -> str | None:
-    """The claim of `pvc:CLAIM`; None where `reference` is the name of a Storage."""
-    return reference.removeprefix(PREFIX) if reference.startswith(PREFIX) else None
 
 
 def claims(draft: Draft) -> None:
@@ -40,7 +34,7 @@ def _data(draft: Draft) -> None:
         return
     if isinstance(value, str) and value:
         draft.older(path, "storage.data with the Storage's name")
-        draft.put(("storage", "data"), PREFIX + value, path)
+        draft.put(("storage", "data"), value, path)
     else:
         draft.add("value-type", path, f"storage.data_pvc is {kind_of(value)}, but the name of a claim is wanted", "write storage.data")
         draft.gone.add(("storage", "data"))
@@ -55,12 +49,19 @@ def _result(draft: Draft) -> None:
     data = draft.get(("storage", "data"))
     if not isinstance(value, str) or not value:
         draft.add("value-type", path, f"storage.result_pvc is {kind_of(value)}, but the name of a claim is wanted", "write storage.output")
-    elif data is MISSING or data is None or data == PREFIX + value:
+    elif data is MISSING or data is None or data == value:
         draft.older(path, "storage.data and storage.output")
-        draft.put(("storage", "data"), PREFIX + value, path)
+        draft.put(("storage", "data"), value, path)
     else:
         hint = "mount it with storage.mounts and write storage.output below its path"
-        draft.add("not-taken-over", path, "storage.result_pvc names another claim than the data", hint, key=True, other=draft.as_typed(("storage", "data")))
+        draft.add(
+            "not-taken-over",
+            path,
+            "storage.result_pvc names another claim than the data",
+            hint,
+            key=True,
+            other=draft.as_typed(("storage", "data")),
+        )
 
 
 def _volumes(draft: Draft) -> None:
@@ -69,7 +70,12 @@ def _volumes(draft: Draft) -> None:
     if value in (MISSING, None, []):
         return
     if not isinstance(value, list):
-        draft.add("value-type", path, f"storage.volumes is {kind_of(value)}, but a list is wanted", "write storage.mounts: [{name, storage, path}]")
+        draft.add(
+            "value-type",
+            path,
+            f"storage.volumes is {kind_of(value)}, but a list is wanted",
+            "write storage.mounts: [{name, storage, path}]",
+        )
         draft.gone.add(_MOUNTS)
         return
     draft.older(path, "storage.mounts: [{name: …, storage: …, path: …}]")
@@ -82,7 +88,7 @@ def _volumes(draft: Draft) -> None:
         elif found[1] in known:
             draft.add("mount-twice", (*path, at), f"the volume {found[1]} is there twice", "keep one of the two", other=known[found[1]][1])
         else:
-            known[found[1]] = (PREFIX + found[2], (*path, at))
+            known[found[1]] = (found[2], (*path, at))
     _mount_volumes(draft, known)
 
 
@@ -116,8 +122,10 @@ def _text_mount(draft: Draft, at: int, name: str, storage: str, path: str) -> di
 def mounts(draft: Draft) -> None:
     """Mounts as text or with the managed dialect's keys."""
     storage = draft.data.get("storage")
-    items: Any = storage.get("mounts") if storage.__class__ is dict else None  # type: ignore[union-attr]
-    if items.__class__ is not list or not any(item.__class__ is str or (item.__class__ is dict and not _OLD_KEYS.keys().isdisjoint(item)) for item in items):
+    items: Any = storage.get("mounts") if storage.__class__ is dict else None
+    if items.__class__ is not list or not any(
+        item.__class__ is str or (item.__class__ is dict and not _OLD_KEYS.keys().isdisjoint(item)) for item in items
+    ):
         return
     section = draft.own(("storage",))
     if section is not None:
@@ -140,9 +148,16 @@ def _mount(draft: Draft, at: int, item: Any) -> Json:
             continue
         draft.older((*here, old), new)
         if new in out:
-            draft.add("spellings-disagree", (*here, old), f"{old} and {new} are one field", f"keep {new}", Severity.ERROR, key=True, other=(*here, new))
+            draft.add(
+                "spellings-disagree",
+                (*here, old),
+                f"{old} and {new} are one field",
+                f"keep {new}",
+                Severity.ERROR,
+                key=True,
+                other=(*here, new),
+            )
             continue
-        claim = new == "storage" and isinstance(item[old], str)
-        out[new] = PREFIX + item[old] if claim else item[old]
+        out[new] = item[old]
         draft.typed[(*here, new)] = (*here, old)
     return out

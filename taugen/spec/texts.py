@@ -1,7 +1,8 @@
 """Scalars that count as text keep the text that was typed.
 
-In: a `Draft` with canonical names. Out: `7e-2`, `3.10` and `true` in env, args, labels, a command, node affinity and (for a program's flags) configs as written,
-and a finding for each plain scalar that YAML 1.1 tools read as something else (`no`, `22:22`, `0755`, `2026-01-01`).
+In: a `Draft` with canonical names. Out: `7e-2`, `3.10` and `true` in env, args, labels, a command, node affinity and (for a program's
+flags) configs as written, and a finding for each plain scalar that YAML 1.1 tools read as something else (`no`, `22:22`, `0755`,
+`2026-01-01`).
 """
 
 from typing import Any
@@ -31,14 +32,14 @@ def restore(draft: Draft) -> None:
 def _restore(draft: Draft, path: Path) -> None:
     value = draft.get(path)
     if value.__class__ is dict:
-        wrong = [key for key, item in value.items() if item.__class__ is not str]  # type: ignore[attr-defined]
+        wrong = [key for key, item in value.items() if item.__class__ is not str]
     elif value.__class__ is list:
-        wrong = [at for at, item in enumerate(value) if item.__class__ is not str]  # type: ignore[arg-type,var-annotated]
+        wrong = [at for at, item in enumerate(value) if item.__class__ is not str]
     else:
         return
     if not wrong:
         return
-    out: Any = dict(value) if isinstance(value, dict) else list(value)  # type: ignore[call-overload]
+    out: Any = dict(value) if isinstance(value, dict) else list(value)
     for key in wrong:
         out[key] = _text(draft, (*path, key), out[key])
     parent = draft.own(path[:-1])

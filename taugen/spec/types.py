@@ -1,7 +1,7 @@
 """Value types of tau.yaml and policy: what may be typed, and the one canonical form that comes out.
 
-Each type is strict: a string is not a number. An error carries `why` (what is wrong) and `hint` (what to write instead) in its context; `spec.errors` makes
-findings of them. A type never shows what was typed where that could be a secret.
+Each type is strict: a string is not a number. An error carries `why` (what is wrong) and `hint` (what to write instead) in its context;
+`spec.errors` makes findings of them. A type never shows what was typed where that could be a secret.
 """
 
 import re
@@ -19,13 +19,15 @@ _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 def fault(kind: str, why: str, hint: str) -> PydanticCustomError:
     """An error of a value: `why` what is wrong, `hint` what to write instead."""
-    return PydanticCustomError(kind, "{why}", {"why": why, "hint": hint})  # type: ignore[arg-type]
+    return PydanticCustomError(kind, "{why}", {"why": why, "hint": hint})
 
 
 def _quantity(unit: quantity.Unit, example: str) -> Any:
     def read(value: Any) -> str:
         if value.__class__ is not str and value.__class__ is not int and value.__class__ is not float:
-            raise fault("quantity", f"a quantity is wanted, not {kind_of(value)}", f"write a number with an optional unit, such as {example}")
+            raise fault(
+                "quantity", f"a quantity is wanted, not {kind_of(value)}", f"write a number with an optional unit, such as {example}"
+            )
         try:
             return quantity.canonical(value, unit=unit)
         except TextError as error:
@@ -46,7 +48,11 @@ def _duration(value: Any) -> str:
 
 def _secret(value: Any) -> str:
     if value.__class__ is not str or not _SECRET.fullmatch(value):
-        raise fault("secret_ref", "a secret reference is SECRET:KEY", "write the Secret's name and the key in it, such as wandb:api-key; never the value")
+        raise fault(
+            "secret_ref",
+            "a secret reference is SECRET:KEY",
+            "write the Secret's name and the key in it, such as wandb:api-key; never the value",
+        )
     return str(value)
 
 
@@ -68,7 +74,13 @@ def _entrypoint(value: Any) -> str | list[str]:
         return value
     if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
         return value
-    what = "empty" if value in ("", []) else f"not {kind_of(value)}" if not isinstance(value, list) else "a list with something else than single values"
+    what = (
+        "empty"
+        if value in ("", [])
+        else f"not {kind_of(value)}"
+        if not isinstance(value, list)
+        else "a list with something else than single values"
+    )
     raise fault("entrypoint", f"an entrypoint is a file or a command as a list, {what}", "write train.py, or [python, -m, package.train]")
 
 
@@ -109,13 +121,17 @@ Entrypoint = Annotated[
 Name = Annotated[str, Field(min_length=1, max_length=50, pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
 Count = Annotated[int, Field(ge=0, le=100_000)]
 PositiveCount = Annotated[int, Field(ge=1, le=100_000)]
-CpuQuantity = Annotated[str, BeforeValidator(_quantity("cpu", "16 or 500m")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["16", "500m"]})]
+CpuQuantity = Annotated[
+    str, BeforeValidator(_quantity("cpu", "16 or 500m")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["16", "500m"]})
+]
 MemoryQuantity = Annotated[str, BeforeValidator(_quantity("memory", "64Gi")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["64Gi"]})]
 CountQuantity = Annotated[str, BeforeValidator(_quantity("count", "8")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["8"]})]
 Duration = Annotated[str, BeforeValidator(_duration), WithJsonSchema({"type": "string", "minLength": 2, "examples": ["30m", "72h"]})]
 """Canonical duration (hours, minutes, seconds); `durations.parse` gives seconds."""
 SecretRef = Annotated[
-    str, BeforeValidator(_secret), WithJsonSchema({"type": "string", "pattern": f"^{_SECRET.pattern}$", "maxLength": 300, "examples": ["wandb:api-key"]})
+    str,
+    BeforeValidator(_secret),
+    WithJsonSchema({"type": "string", "pattern": f"^{_SECRET.pattern}$", "maxLength": 300, "examples": ["wandb:api-key"]}),
 ]
 EnvName = Annotated[str, BeforeValidator(_env_name), WithJsonSchema({"type": "string", "pattern": f"^{_ENV.pattern}$"})]
 ImageRef = Annotated[str, Field(min_length=1, max_length=512)]

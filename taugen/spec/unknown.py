@@ -1,7 +1,8 @@
 """What an unknown key was meant to be.
 
-In: the canonical section it stands in and the key. Out: a sentence, what to write, and the canonical field that was meant (so that it is not also reported as
-missing). Looked for in this order: another way to write a key of the section, the right name at another level, other systems' names, a typing error.
+In: the canonical section it stands in and the key. Out: a sentence, what to write, and the canonical field that was meant (so that it is
+not also reported as missing). Looked for in this order: another way to write a key of the section, the right name at another level, other
+systems' names, a typing error.
 """
 
 from taugen.spec import fields

@@ -34,6 +34,17 @@ _FORMATS: dict[str, Schema] = {
 """Formats that become a pattern or a range. The others (uri, ipv4, double, …) are hints, and stay unchecked."""
 
 
+_NUMBER, _LIST, _MAPPING = (int, float), (list,), (dict,)
+_TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties", "multipleOf", *_BOUNDS), _NUMBER),
+    **dict.fromkeys(("enum", "required", "x-kubernetes-list-map-keys", *JUNCTORS), _LIST),
+    **dict.fromkeys(("properties", "items", "not"), _MAPPING),
+    **dict.fromkeys(("pattern", "format", "x-kubernetes-list-type"), (str,)),
+    "type": (str, list),
+    "additionalProperties": (dict, bool),
+}
+
+
 class Unsupported(ValueError):  # noqa: N818 - said of a schema
     """A schema says something that the dialect can't hold. `where` is the dotted place in the schema."""
 
@@ -47,19 +58,21 @@ class Unsupported(ValueError):  # noqa: N818 - said of a schema
 class Compactor:
     """Compacts schemas of one kind of source.
 
-    `crd`: the rules of CRDs (a bare object holds nothing, defaults excuse from `required`) or those of the built-in types. `budget`: schema
-    nodes that may still be visited; an alias bomb ends there.
+    `crd`: the rules of CRDs (a bare object holds nothing, defaults excuse from `required`) or those of the built-in types. `budget`: parts
+    that may still come, one that is shared counted at each of its places; an alias bomb ends there.
     """
 
     crd: bool
     budget: int = 1_000_000
-    memo: dict[int, tuple[Schema, Schema]] = field(default_factory=dict)
+    memo: dict[int, tuple[Schema, Schema, int]] = field(default_factory=dict)
 
     def schema(self, node: Schema, where: str = "") -> Schema:
         """Compact a schema with all below it. Raises `Unsupported`."""
         known = self.memo.get(id(node))
-        if known is not None and known[0] is node:
+        if known is not None:
+            self._spend(known[2], where)
             return known[1]
+        before = self.budget
         self._check(node, where)
         out = self._values(node, where)
         if node.get("x-kubernetes-int-or-string"):
@@ -71,18 +84,27 @@ class Compactor:
         self._list(node, out, where)
         if node.get("nullable"):
             _allow_null(out)
-        self.memo[id(node)] = (node, out)
+        # The node is kept with its result, or its id could come back as another's.
+        self.memo[id(node)] = (node, out, before - self.budget)
         return out
 
-    def _check(self, node: Schema, where: str) -> None:
-        self.budget -= 1
+    def _spend(self, parts: int, where: str) -> None:
+        self.budget -= parts
         if self.budget < 0:
             raise Unsupported(where, "too many parts")
+
+    def _check(self, node: Schema, where: str) -> None:
+        self._spend(1, where)
         if not isinstance(node, dict):
             raise Unsupported(where, "a schema must be a mapping")
         for key in node:
             if key not in _SHAPE and key not in _PLAIN and key not in SILENT and not str(key).startswith("x-kubernetes-"):
                 raise Unsupported(where, f"`{key}` has no place in a structural schema")
+            if key in _TYPES and not isinstance(node[key], _TYPES[key]):
+                raise Unsupported(where, f"`{key}` can't be {node[key]!r:.40}")
+        names = [*node.get("properties", ()), *node.get("required", ()), *node.get("x-kubernetes-list-map-keys", ())]
+        if not all(isinstance(name, str) for name in names):
+            raise Unsupported(where, "the names of fields must be texts")
 
     def _values(self, node: Schema, where: str) -> Schema:
         """What constrains values, shapes of children included; all that is allowed under `allOf`, `anyOf`, `oneOf` and `not`."""

@@ -115,7 +115,10 @@ class Validator:
         return self._worded(obj, breaches, list(repeats(obj, known.plan)), key)
 
     def _worded(self, obj: Mapping[str, Json], breaches: list[Breach], again: list[Repeat], key: _Key) -> list[SchemaFault]:
-        found = {fault for breach in breaches for fault in describe(breach, obj)}  # type: ignore[arg-type]
+        # What is of a wrong type isn't also told that it is too long, or none of a list.
+        mistyped = {breach.path for breach in breaches if breach.keyword == "type"}
+        told = [breach for breach in breaches if breach.keyword == "type" or breach.path not in mistyped]
+        found = {fault for breach in told for fault in describe(breach, obj)}  # type: ignore[arg-type]
         found |= {SchemaFault(twice.path, _repeated(twice)) for twice in again}
         return sorted((self._with_version(fault, key) for fault in found), key=place_order)
 
