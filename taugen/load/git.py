@@ -32,6 +32,7 @@ _KEPT = frozenset({
 _KEPT_PREFIXES = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 _PINNED = {
     "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NO_LAZY_FETCH": "1",  # git 2.44; older ones fail on the transport instead
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
@@ -101,6 +102,8 @@ def _plain(stderr: str) -> str:
         return "the repository belongs to another user; allow it with: git config --global --add safe.directory <its folder>"
     if "not a git repository" in stderr:
         return "this folder is not in a Git repository"
+    if "promisor remote" in stderr:
+        return "an object is not here, since this is a partial clone: git fetch --refetch --filter=blob:limit=1g brings it"
     lines = [line.removeprefix("fatal: ").removeprefix("error: ") for line in stderr.splitlines() if line.strip()]
     return "; ".join(lines[:4]) or "no message"
 
@@ -200,7 +203,8 @@ def stop(process: "subprocess.Popen[bytes]") -> None:
                 continue
 
 
-def _stop_own(process: "subprocess.Popen[bytes]", owner: int) -> None:
+def _stop_own(process: "subprocess.Popen[bytes]", said: IO[bytes], owner: int) -> None:
+    said.close()
     if os.getpid() == owner:
         stop(process)
 
@@ -224,9 +228,11 @@ class CatFile:
     _AHEAD = 50
 
     def __init__(self, repo: Path | str) -> None:
-        self._process = start(["cat-file", "--batch"], cwd=repo)
+        args = ["cat-file", "--batch"]
+        self._said = _spool(args)
+        self._process = start(args, cwd=repo, stderr=self._said)
         self._owner = os.getpid()
-        self._end = weakref.finalize(self, _stop_own, self._process, self._owner)
+        self._end = weakref.finalize(self, _stop_own, self._process, self._said, self._owner)
 
     def __enter__(self) -> Self:
         return self
@@ -298,7 +304,10 @@ class CatFile:
         return content[:-1]
 
     def _died(self) -> GitError:
-        return GitError(["cat-file", "--batch"], self._process.poll() or 128, "git ended: the repository is damaged or was removed")
+        code = self._process.wait()
+        self._said.seek(0)
+        said = self._said.read().decode("utf-8", "replace")
+        return GitError(["cat-file", "--batch"], code, said or "git ended: the repository is damaged or was removed")
 
 
 def sizes(repo: Path | str, specs: Sequence[str]) -> list[int | None]:

@@ -1,5 +1,8 @@
+import http.server
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -238,6 +241,81 @@ def test_a_pinned_commit_is_fetched_by_its_id(pair):
     assert fastimport.fetch(other, str(server), head) == head
     with pytest.raises(git.GitError, match="not our ref"):
         fastimport.fetch(other, str(server), "1" * 40)
+
+
+class Backend(http.server.BaseHTTPRequestHandler):
+    """Serves the repositories of a folder over http as a real server does, with git's own CGI program."""
+
+    folder: Path
+    password = ""
+
+    def log_message(self, *args):
+        pass
+
+    def do_GET(self):
+        if self.password and self.headers.get("Authorization", "") != self.password:
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="x"')
+            self.end_headers()
+            return
+        path, _, query = self.path.partition("?")
+        env = os.environ | {
+            "GIT_PROJECT_ROOT": str(self.folder),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "REMOTE_USER": "ada",
+            "REQUEST_METHOD": self.command,
+            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
+        }
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        out = subprocess.run(["git", "http-backend"], env=env, input=body, capture_output=True, check=True).stdout
+        head, _, content = out.partition(b"\r\n\r\n")
+        fields = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
+        self.send_response(int(fields.pop("Status", "200").split()[0]))
+        for name, value in fields.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_POST = do_GET  # noqa: N815
+
+
+@pytest.fixture
+def web(pair):
+    _, server, _ = pair
+    if not (Path(user_git(server, "--exec-path")) / "git-http-backend").exists():
+        pytest.skip("this git has no http-backend")
+    handler = type("Handler", (Backend,), {"folder": server.parent})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}/{server.name}", handler
+        running.shutdown()
+
+
+def test_over_http(pair, web):
+    repo, _, head = pair
+    url, _ = web
+    ref = "refs/heads/deploy"
+    assert fastimport.fetch(repo, url, ref) is None
+    assert fastimport.push(repo, url, head, ref, None).outcome is Pushed.OK
+    mine = make(repo, [("m", b"")], parents=[head], base=head)
+    theirs = make(repo, [("t", b"")], parents=[head], base=head)
+    assert fastimport.push(repo, url, theirs, ref, head).outcome is Pushed.OK
+    assert fastimport.push(repo, url, mine, ref, head).outcome is Pushed.RACED
+    assert fastimport.fetch(repo, url, ref) == theirs
+
+
+def test_a_server_that_asks_for_a_password_gets_no_prompt(pair, web):
+    repo, _, head = pair
+    url, handler = web
+    handler.password = "Basic YWRhOnNlY3JldA=="
+    with pytest.raises(git.GitError, match="terminal prompts disabled"):
+        fastimport.fetch(repo, url, "refs/heads/deploy")
+    assert fastimport.push(repo, url, head, "refs/heads/deploy", None).outcome is Pushed.FAILED
+    user_git(repo, "config", "http.extraHeader", f"Authorization: {handler.password}")
+    assert fastimport.push(repo, url, head, "refs/heads/deploy", None).outcome is Pushed.OK
 
 
 KILLED = """

@@ -4,6 +4,7 @@ import re
 import pytest
 
 from taugen.load import worktree
+from taugen.load.git import GitError
 from taugen.load.links import Outcome, resolve_link
 from taugen.load.tree import GitTree, Unreadable, WorkTree
 from tests.gitkit import commit, git, make_repo, write
@@ -275,6 +276,17 @@ def test_a_missing_object_is_unreadable(repo):
     (repo / ".git/objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(Unreadable, match=re.escape(blob[:12])):
         GitTree(repo, "HEAD").read("a.txt")
+
+
+def test_a_partial_clone_is_told_and_not_filled(repo, tmp_path):
+    git(repo, "config", "uploadpack.allowFilter", "true")
+    git(repo, "config", "uploadpack.allowAnySHA1InWant", "true")
+    git(repo, "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{repo}", str(tmp_path / "partial"))
+    tree = GitTree(tmp_path / "partial", "HEAD")
+    assert "a.txt" in tree.paths()
+    with pytest.raises((Unreadable, GitError), match="partial clone"):
+        tree.read("a.txt")
+    assert "missing" in git(tmp_path / "partial", "rev-list", "--objects", "--missing=print", "HEAD").replace("?", "missing ")
 
 
 def test_a_root_that_is_no_folder(repo):
