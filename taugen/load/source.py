@@ -17,7 +17,7 @@ from taugen.load.git import Entry
 FILE, EXECUTABLE, LINK, SUBMODULE = "100644", "100755", "120000", "160000"
 
 
-class Unreadable(Exception):
+class Unreadable(Exception):  # noqa: N818 - it names what a path is
     """A path that can't be read: `path`, and `why` as the end of a sentence (``is a folder``, ``has 52428800 bytes, ...``)."""
 
     def __init__(self, path: str, why: str) -> None:
