@@ -1,0 +1,140 @@
+"""The launch script: what the container runs, down to the program that it becomes.
+
+In: a `Frame`. Out: the text of `launch.sh` and of the files that stand beside it. The script belongs to the run, not to an attempt: what
+differs between attempts is in the environment. It ends in ``exec``, so that the program gets SIGTERM itself; what a user typed is quoted or
+arrives as ``"$@"``, never parsed by a shell.
+
+Order: pip, setup, the folder, the checkpoint, the program.
+"""
+
+import posixpath
+import re
+import shlex
+from functools import cache
+from importlib.resources import files
+
+from taugen.render.env import LAUNCH_DIR, code_dir, program_file, python_path
+from taugen.render.frame import Frame
+from taugen.resolve.run import ResolvedRun
+
+LAUNCH, SETUP, CHECKPOINT, TUNE, CHECKOUT = "launch.sh", "setup.sh", "tau_checkpoint.py", "tau_tune.py", "checkout.sh"
+COMMAND = ("/bin/sh", f"{LAUNCH_DIR}/{LAUNCH}")
+BASH = """# Setup lines get bash where the image has it.
+if [ -z "${BASH_VERSION-}" ] && command -v bash >/dev/null; then exec bash "$0" "$@"; fi
+"""
+_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+
+
+@cache
+def script(name: str) -> str:
+    """A file of `scripts/`."""
+    return (files("taugen.render") / "scripts" / name).read_text(encoding="utf-8")
+
+
+def launch_files(f: Frame) -> dict[str, str]:
+    """The files of the launch folder, by name."""
+    run = f.run
+    out = {LAUNCH: launch_script(f)}
+    if run.checkpoint is not None:
+        out[CHECKPOINT] = script(CHECKPOINT)
+    if run.program.setup is not None:
+        out[SETUP] = setup_script(run.program.setup)
+    if run.program.launcher == "ray-tune":
+        out[TUNE] = script(TUNE)
+    if run.code.delivery == "git":
+        out[CHECKOUT] = script(CHECKOUT)
+    return out
+
+
+def setup_script(lines: str) -> str:
+    """The user's setup lines: the first that fails ends the start."""
+    return "set -e\n" + lines + ("" if lines.endswith("\n") else "\n")
+
+
+def program_args(run: ResolvedRun) -> tuple[str, ...]:
+    """What the program gets after the launcher's own flags: the user's arguments, then the flags of `execution.configs` for a plain
+    program."""
+    return run.program.args if run.program.launcher == "torchrun" else run.program.args + run.program.flags
+
+
+def launch_script(f: Frame) -> str:
+    """The text of `launch.sh`."""
+    run = f.run
+    program = run.program
+    ray = run.kind == "rayjob"
+    pip = bool(program.pip) and not ray
+    resume = run.checkpoint is not None and run.checkpoint.resume != "never"
+    out = [f"#!/bin/sh\n# Starts run {_quoted(run.doc.run_id)}.\n"]
+    if program.setup is not None and not ray:
+        out.append(BASH)
+    out.append("set -eu\n")
+    if pip or resume:
+        out.append(f"python={_quoted(program.python)}\n")
+    if pip or (program.setup is not None and not ray):
+        out += ["\n", script("start.sh")]
+    if pip:
+        out += ["\n", script("pip.sh")]
+    if resume:
+        out += ["\n", script("resume.sh")]
+    out.append("\n")
+    if pip:
+        out.append(f"install {_words(program.pip)}\n")
+    if program.setup is not None and not ray:
+        out.append(f"set +eu\n. {LAUNCH_DIR}/{SETUP}\nset -eu\n")
+    if not ray:
+        out.append(f'export PYTHONPATH="${{PYTHONPATH:+$PYTHONPATH:}}"{_quoted(":".join(python_path(run)))}\n')
+    if program.launcher == "torchrun" and f.gang:
+        out.append('export PET_NODE_RANK="$JOB_COMPLETION_INDEX"\n')
+    out.append('export TAU_RESUME_FROM="${TAU_RESUME_FROM-}"\n')
+    folder = run.working_dir or code_dir(run)
+    if folder is not None:
+        out.append(f"cd {_quoted(folder)}\n")
+    if ray and program_args(run):
+        out.append(f"set -- {_words(program_args(run))}\n")
+    argv = f'{_words(_argv(run))} "$@"'
+    out.append(f"{_resume(f)} {argv}\n" if resume else f"exec {argv}\n")
+    return "".join(out)
+
+
+def _resume(f: Frame) -> str:
+    """The call that finds the checkpoint; `--also` names the run that this one continues."""
+    assert f.run.checkpoint is not None
+    options = []
+    if f.gang:
+        options += ["--nodes", str(f.run.nodes)]
+    if f.run.checkpoint.resume != "auto":
+        options += ["--also", f.run.checkpoint.resume]
+    return _words(("resume", *options, "--"))
+
+
+def _argv(run: ResolvedRun) -> tuple[str, ...]:
+    """The program without the user's arguments."""
+    program = run.program
+    if program.launcher == "ray-tune":
+        return (program.python, f"{LAUNCH_DIR}/{TUNE}")
+    if program.launcher == "torchrun":
+        command = (_shown(run),) if program.file is not None else ("--no-python", *program.argv)
+        return (program.python, "-m", "torch.distributed.run", *program.flags, *command)
+    if program.file is None:
+        return program.argv
+    if program.launcher == "shell":
+        shown = _shown(run)
+        return (shown if "/" in shown else f"./{shown}",)
+    return (program.python, _shown(run))
+
+
+def _shown(run: ResolvedRun) -> str:
+    """The entrypoint as the folder that the program starts in sees it."""
+    file = run.program.file
+    assert file is not None
+    if run.working_dir is None and not posixpath.normpath(file).startswith(".."):
+        return file if not file.startswith("-") else f"./{file}"
+    return program_file(run) or file
+
+
+def _words(words: tuple[str, ...]) -> str:
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(text: str) -> str:
+    return text if _SAFE.fullmatch(text) else shlex.quote(text)
