@@ -337,19 +337,16 @@ def resolve(repo: Path | str, ref: str) -> str:
     return got.out.decode("ascii").strip()
 
 
-def find(repo: Path | str, ref: str) -> str | None:
-    """The commit that `ref` names, None where the name is unknown. Raises `GitError` where the repository can't be read."""
-    got = run(["rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"], cwd=repo, check=False)
-    if got.code and got.err.strip():
-        raise GitError(["rev-parse", ref], got.code, got.err.decode("utf-8", "replace"))
-    return got.out.decode("ascii").strip() or None
+def find(repo: Path | str, name: str) -> str | None:
+    """The id of what a name stands for, None where it is unknown: a commit, or the tree or blob of ``COMMIT:path``.
 
-
-def object_id(repo: Path | str, spec: str) -> str | None:
-    """The id of any object, such as the tree or blob ``COMMIT:path``; None where there is none. Raises `GitError` as `find` does."""
+    Raises `GitError` where the repository can't be read.
+    """
+    # No name of a reference holds a colon.
+    spec = name if ":" in name else f"{name}^{{commit}}"
     got = run(["rev-parse", "--verify", "--quiet", "--end-of-options", spec], cwd=repo, check=False)
     if got.code and got.err.strip():
-        raise GitError(["rev-parse", spec], got.code, got.err.decode("utf-8", "replace"))
+        raise GitError(["rev-parse", name], got.code, got.err.decode("utf-8", "replace"))
     return got.out.decode("ascii").strip() or None
 
 
