@@ -5,7 +5,7 @@ the schema that holds it. Words are made elsewhere, so that both engines say the
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -25,7 +25,7 @@ Check: TypeAlias = Callable[[Json], list[Breach]]
 
 
 def compile_fast(bundle: Schema) -> Check:
-    """The engine of the hot path (jsonschema-rs). Raises ValueError for a schema it can't use, ImportError where it has no wheel.
+    """The engine of the hot path (jsonschema-rs). Raises ValueError for a schema it can't use, ImportError where it isn't installed.
 
     The check raises ValueError for what JSON can't hold.
     """
@@ -36,13 +36,13 @@ def compile_fast(bundle: Schema) -> Check:
         validator = jsonschema_rs.Draft202012Validator(bundle, retriever=_refuse, pattern_options=jsonschema_rs.RegexOptions())
     except jsonschema_rs.ValidationError as error:
         raise ValueError(error.message) from error
+    odd = _hides_places(bundle)
 
     def check(value: Json) -> list[Breach]:
-        found = []
-        for error in validator.iter_errors(value):
-            *way, keyword = error.schema_path
-            found.append(Breach(tuple(error.instance_path), str(keyword), _follow(bundle, way)))
-        return found
+        errors = list(validator.iter_errors(value))
+        if errors and (_hides_places(value) or odd):
+            return compile_reference(bundle)(value)
+        return [Breach(tuple(e.instance_path), str(e.schema_path[-1]), _follow(bundle, e.schema_path[:-1])) for e in errors]
 
     return check
 
@@ -71,14 +71,21 @@ def compile_reference(bundle: Schema) -> Check:
     return check
 
 
+def _hides_places(value: Json) -> bool:
+    """Whether the fast engine's paths would lead elsewhere: it leaves out an empty key and takes digits for a list's position."""
+    if isinstance(value, dict):
+        return any(not key or key.removeprefix("+").isdigit() or _hides_places(below) for key, below in value.items())
+    return isinstance(value, list) and any(map(_hides_places, value))
+
+
 def _refuse(uri: str) -> Any:
     raise ValueError(f"refers to {uri}")
 
 
-def _follow(bundle: Schema, way: list[str | int]) -> Schema:
+def _follow(bundle: Schema, way: Sequence[str | int]) -> Schema:
     part: Any = bundle
     for step in way:
-        part = part[step]
+        part = part[str(step) if isinstance(part, dict) else step]
     found: Schema = part
     return found
 
