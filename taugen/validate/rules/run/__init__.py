@@ -1,0 +1,3 @@
+"""Rules of stage `run`, in alphabetical order; each is one module with `ID` and `check`."""
+
+RULES = ()
