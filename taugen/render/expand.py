@@ -14,7 +14,7 @@ _ACTIVE = re.compile(r"\$(?=[$(])")
 
 def escape(text: str) -> str:
     """The text that expands to `text` whatever variables are known: a ``$`` is doubled only before another or before ``(``."""
-    return _ACTIVE.sub("$$$$", text) if "$" in text else text
+    return _ACTIVE.sub("$$", text) if "$" in text else text
 
 
 def expand(text: str, known: Mapping[str, str]) -> str:

@@ -13,6 +13,7 @@ if [ -n "${TAU_GIT_KEY-}" ]; then
     https://* | http://*)
       export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_2=credential.helper
       # Read when Git asks, so that the token is in no command line. USER:TOKEN, or a token alone.
+      # shellcheck disable=SC2016
       export GIT_CONFIG_VALUE_2='!f() { test "$1" = get || return 0; t=$(cat "$TAU_GIT_KEY"); case $t in *:*) echo "username=${t%%:*}";; *) echo username=x-access-token;; esac; echo "password=${t#*:}"; }; f'
       ;;
     *)
