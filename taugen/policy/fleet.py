@@ -150,9 +150,7 @@ class NodePool(Spec):
 
     name: DnsName = Field(description="Name of the pool.")
     count: Count = Field(description="How many nodes.")
-    instanceType: Text | None = Field(
-        None, description="Machine type: the nodes' label node.kubernetes.io/instance-type."
-    )
+    instanceType: Text | None = Field(None, description="Machine type: the nodes' label node.kubernetes.io/instance-type.")
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict, description="Labels of the nodes.")
     taints: list[Taint] = Field(default_factory=list, description="Taints of the nodes.")
     allocatable: dict[LabelKey, Amount] = Field(default_factory=dict, description="What one node has for pods, by resource.")

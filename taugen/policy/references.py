@@ -1,0 +1,91 @@
+"""Which document names which.
+
+In: a policy. Out: every name that one document uses for another, with its place. Rules and `publish` read this one list, so that a new
+reference is known to both at once.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from taugen.policy import model
+from taugen.policy.set import Item, Policy
+from taugen.words import Path
+
+
+class Reference(NamedTuple):
+    """`item` says at `path` (below its spec) the name of a document of `kind`."""
+
+    item: Item[Any]
+    path: Path
+    kind: str
+    name: str
+
+
+def references(policy: Policy) -> Iterator[Reference]:
+    """All references of all documents, what could be read of broken ones included."""
+    for item in policy.each("Flavor"):
+        yield from _flavor(item)
+    for item in policy.each("Cohort"):
+        yield from _one(item, ("parent",), "Cohort", item.spec.parent)
+        yield from _quotas(item, item.spec.quotas)
+    for item in policy.each("Queue"):
+        yield from _one(item, ("cohort",), "Cohort", item.spec.cohort)
+        yield from _quotas(item, item.spec.quotas)
+        yield from _many(item, ("clusters",), "Cluster", item.spec.clusters)
+    for item in policy.each("Profile"):
+        yield from _profile(item)
+    for item in policy.each("Workspace"):
+        yield from _workspace(item)
+    for item in policy.each("Storage"):
+        yield from _many(item, ("workspaces",), "Workspace", item.spec.workspaces)
+    for item in policy.each("Platform"):
+        yield from _defaults(item, item.spec.defaults)
+
+
+def _one(item: Item[Any], path: Path, kind: str, name: str | None) -> Iterator[Reference]:
+    if name is not None:
+        yield Reference(item, path, kind, name)
+
+
+def _many(item: Item[Any], path: Path, kind: str, names: list[str] | None) -> Iterator[Reference]:
+    for at, name in enumerate(names or ()):
+        yield Reference(item, (*path, at), kind, name)
+
+
+def _quotas(item: Item[Any], quotas: list[model.FlavorQuotas]) -> Iterator[Reference]:
+    for at, quota in enumerate(quotas):
+        yield Reference(item, ("quotas", at, "flavor"), "Flavor", quota.flavor)
+
+
+def _flavor(item: Item[model.Flavor]) -> Iterator[Reference]:
+    yield from _one(item, ("topology",), "Topology", item.spec.topology)
+    yield from _many(item, ("clusters",), "Cluster", item.spec.clusters)
+
+
+def _profile(item: Item[model.Profile]) -> Iterator[Reference]:
+    spec = item.spec
+    yield from _many(item, ("applies", "workspaces"), "Workspace", spec.applies.workspaces)
+    yield from _one(item, ("queue",), "Queue", spec.queue)
+    yield from _one(item, ("priority",), "PriorityTier", spec.priority)
+    for field, kind in (("queue", "Queue"), ("priority", "PriorityTier")):
+        bounds = spec.override.get(field)
+        yield from _many(item, ("override", field, "oneOf"), kind, bounds.oneOf if bounds is not None else None)
+
+
+def _workspace(item: Item[model.Workspace]) -> Iterator[Reference]:
+    spec = item.spec
+    for at, queue in enumerate(spec.queues):
+        yield Reference(item, ("queues", at, "queue"), "Queue", queue.queue)
+    yield from _many(item, ("profiles",), "Profile", spec.profiles)
+    yield from _many(item, ("storage",), "Storage", spec.storage)
+    yield from _many(item, ("clusters",), "Cluster", spec.clusters)
+    yield from _defaults(item, spec.defaults)
+
+
+def _defaults(item: Item[Any], defaults: model.Defaults) -> Iterator[Reference]:
+    yield from _one(item, ("defaults", "priority"), "PriorityTier", defaults.priority)
+    section = defaults.storage
+    if section is not None:
+        yield from _one(item, ("defaults", "storage", "data"), "Storage", section.data)
+        for at, mount in enumerate(section.mounts or ()):
+            yield Reference(item, ("defaults", "storage", "mounts", at, "storage"), "Storage", mount.storage)
