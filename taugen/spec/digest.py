@@ -104,7 +104,7 @@ def _typed(node: Node | None, value: Any, *, texts: bool) -> Json:
     if isinstance(node, SequenceNode) and isinstance(value, list):
         return [_typed(item, part, texts=texts) for item, part in zip(node.value, value, strict=False)]
     if isinstance(node, ScalarNode):
-        resolved = node.value if node.style or texts else plain(node.value)
+        resolved: Json = node.value if node.style or texts else plain(node.value)
         if isinstance(resolved, str):
             return '"' + node.value
         return resolved if resolved is None or isinstance(resolved, bool) else str(node.value)

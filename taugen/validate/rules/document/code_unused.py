@@ -1,0 +1,44 @@
+"""What says which code to deliver has something to deliver.
+
+A repository beside `delivery: configmap`, or patterns beside an image, would be accepted and do nothing.
+
+Breaks:
+
+    code: {delivery: image, exclude: ["*.csv"]}
+
+Mends:
+
+    code: {delivery: image}
+
+Source: the project's rule that every accepted field has an effect.
+"""
+
+from collections.abc import Iterator
+
+from taugen.diag import Diagnostic
+from taugen.policy.set import Policy
+from taugen.spec.rundoc import RunDoc
+
+ID = "code-unused"
+
+
+def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
+    """`code.git`, `include`, `exclude` and `path` against the delivery."""
+    del policy
+    code = doc.spec.code
+    if code is None or doc.lost(("code", "delivery")):
+        return
+    source = doc.spec.run is not None and doc.spec.run.source is not None
+    if code.git is not None and (source or code.delivery in {"configmap", "image"}):
+        why = "run.source takes the code from an image" if source else f"delivery is {code.delivery}"
+        yield doc.finding(ID, ("code", "git"), f"code.git has no effect: {why}", hint="remove one of the two", key=True)
+    fields: tuple[str, ...]
+    if source or code.delivery == "image":
+        why, fields = "the code comes with an image", ("path", "include", "exclude")
+    elif code.git is not None and code.delivery != "configmap":
+        why, fields = "a checkout is whole", ("include", "exclude")
+    else:
+        return
+    for field in fields:
+        if getattr(code, field):
+            yield doc.finding(ID, ("code", field), f"code.{field} has no effect: {why}", hint="remove it", key=True)

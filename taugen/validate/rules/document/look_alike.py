@@ -1,0 +1,59 @@
+"""Names in a document are made of the characters that they seem to be made of.
+
+`lаne` with a Cyrillic a is another lane than `lane`, and nobody who reviews the change can see it. What changes the direction of text or
+can't be seen has no place in a command or a variable either.
+
+Breaks: `policy: {team: vіsion}` with a Ukrainian i.
+
+Mends:
+
+    policy: {team: vision}
+
+Source: Unicode Technical Standard 39 (confusables); CVE-2021-42574 (bidirectional controls in source).
+"""
+
+import re
+from collections.abc import Iterator
+
+from taugen.diag import Diagnostic
+from taugen.policy.set import Policy
+from taugen.spec.rundoc import RunDoc
+from taugen.words import Json, Path, confusables, dotted
+
+ID = "look-alike"
+
+_NAMES: tuple[tuple[str, str], ...] = (
+    ("policy", "team"),
+    ("policy", "lane"),
+    ("experiment", "project"),
+    ("experiment", "name"),
+    ("experiment", "group"),
+)
+_UNSEEN = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+
+
+def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
+    """Names of teams, lanes and experiments; unseen characters in any text but `name` and `description`."""
+    del policy
+    data = doc.document.data
+    for section, key in _NAMES:
+        part = getattr(doc.spec, section)
+        value = getattr(part, key) if part is not None else None
+        if value is not None and not value.isascii() and (odd := confusables.confusable(value)) is not None:
+            yield doc.finding(ID, (section, key), f"{section}.{key} has {odd}", hint="type it with plain letters")
+    for path, text in _texts((), data):
+        if (found := _UNSEEN.search(text)) is not None and path not in {("name",), ("description",)} and path[-2:] not in _NAMES:
+            message = f"{dotted(path)} has {confusables.describe(found[0])}"
+            yield Diagnostic(ID, message, doc.document.span(path), dotted(path), "remove the character")
+
+
+def _texts(path: Path, value: Json) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        if not value.isascii():
+            yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts((*path, key), item)
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from _texts((*path, at), item)
