@@ -202,7 +202,8 @@ class Target:
         """Where the tip that this repository published or saw last is kept, so that a rewritten branch is noticed."""
         from hashlib import sha256
 
-        return f"refs/taugen/seen/{sha256(f'{self.remote or ""}:{self.name}'.encode()).hexdigest()[:16]}"
+        key = f"{self.remote or ''}:{self.name}"
+        return f"refs/taugen/seen/{sha256(key.encode()).hexdigest()[:16]}"
 
     def tip(self) -> str | None:
         """The branch's commit now. Raises `Refused` if the remote can't be reached."""

@@ -13,6 +13,7 @@ from taugen.diag import Diagnostic, Span
 from taugen.load import git
 from taugen.load.tree import GitTree
 from taugen.publish import state, trailers
+from taugen.publish.state import RunState
 from taugen.publish.trailers import Memory
 from taugen.render import file
 
@@ -28,7 +29,7 @@ class Deployed:
     memory: Memory | None = None
     source: str | None = None
     """The source commit that the newest commit of taugen on the branch names, also under edits of others."""
-    _states: dict[tuple[str, str], state.RunState | None] = field(default_factory=dict)
+    _states: dict[tuple[str, str], RunState | None] = field(default_factory=dict)
 
     @cached_property
     def tree(self) -> GitTree:
@@ -57,7 +58,7 @@ class Deployed:
             found.setdefault((workspace, run[:-9]), []).append(run)
         return {key: tuple(value) for key, value in found.items()}
 
-    def state(self, workspace: str, run: str) -> state.RunState | None:
+    def state(self, workspace: str, run: str) -> RunState | None:
         """The state of a published run; None if there is none (or it is not readable)."""
         key = (workspace, run)
         if key not in self.runs:
@@ -74,7 +75,7 @@ class Deployed:
             for key, body in zip(wanted, objects.read_many(specs), strict=True):
                 self._states[key] = state.read(body, key[0]) if isinstance(body, bytes) else None
 
-    def states(self) -> list[state.RunState]:
+    def states(self) -> list[RunState]:
         """Every state that can be read, sorted by workspace and run."""
         self.load(self.runs)
         return [found for key in sorted(self.runs) if (found := self._states[key]) is not None]

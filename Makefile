@@ -1,0 +1,61 @@
+# What a developer types. Each target sets up what it needs; only Python 3.11+, git and a package index have to be there.
+#
+#   make demo      the main job on the shipped examples, in a new folder
+#   make test      all fast tests
+#   make check     style, types, layers, sizes; generated files are current
+#   make generate  writes the generated files: schemas/, docs/fields.md, docs/findings.md, clusters/
+#   make bench     speed, against the floor and against kubectl kustomize
+#   make clean     removes the environment and caches
+
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+TAUGEN := $(PY) -m taugen
+CORES := $(shell nproc 2>/dev/null || echo 2)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test check generate schemas docs clusters bench clean
+.DEFAULT_GOAL := demo
+
+# One install, repeated only when what is needed changes. The stamp names the Python, so that another one makes a new environment.
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "taugen needs Python 3.11 or newer; choose one with: make PYTHON=python3.12")'
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@echo "installing taugen and its tools into $(VENV)" >&2
+	@$(PY) -m pip install --quiet --editable '.[dev]'
+	@touch $(STAMP)
+
+demo: $(STAMP)
+	@$(TAUGEN) demo $(DIR)
+
+test: $(STAMP)
+	@$(PY) -m pytest -n $(CORES)
+
+check: $(STAMP)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+	$(PY) -m pytest -p no:cacheprovider tests/house
+	$(TAUGEN) schema --write schemas --check
+	$(PY) tools/make_docs.py --check
+	$(TAUGEN) -C examples check --strict
+	$(TAUGEN) -C examples render -o . --check
+
+generate: schemas docs clusters
+
+schemas: $(STAMP)
+	$(TAUGEN) schema --write schemas
+
+docs: $(STAMP)
+	$(PY) tools/make_docs.py
+
+clusters: $(STAMP)
+	$(TAUGEN) -C examples render -o .
+
+bench: $(STAMP)
+	@$(PY) benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache taugen-demo
