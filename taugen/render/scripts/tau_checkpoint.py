@@ -216,7 +216,7 @@ def _ask(rank: int, name: str, address: tuple[str, int], until: float) -> str:
                     return choice
         except (OSError, ValueError):
             pass
-        time.sleep(min(1, max(0, until - time.monotonic())))
+        time.sleep(min(0.5, max(0, until - time.monotonic())))
 
 
 def _left(until: float, why: str) -> float:
