@@ -1,6 +1,7 @@
 """Gathers the code of a run, and says what is wrong with it at the place in the document.
 
-In: a source tree, a document and its `CodePlan`. Out: `CodeInput`. What must never happen: a document of taugen or a file outside the workspace among the code.
+In: a source tree, a document and its `CodePlan`. Out: `CodeInput`. What must never happen: a document of taugen or a file outside the
+workspace among the code.
 """
 
 import posixpath
@@ -10,7 +11,7 @@ from taugen.diag import Severity
 from taugen.load.code import CodeFile, CodeProblem, CodeTree, collect
 from taugen.load.imports import missing_imports
 from taugen.load.tree import SourceTree, Unreadable
-from taugen.resolve.code import CODE_PATH, ENTRYPOINT, CodeInput, CodePlan, within
+from taugen.resolve.code import CODE_PATH, ENTRYPOINT, CodeInput, CodePlan, relative, within
 from taugen.resolve.program import is_python
 from taugen.resolve.report import Report
 from taugen.spec.rundoc import RunDoc
@@ -36,7 +37,7 @@ def gather(tree: SourceTree, doc: RunDoc, plan: CodePlan, is_document: Callable[
 def _collect(report: Report, tree: SourceTree, plan: CodePlan, is_document: Callable[[str], bool]) -> CodeTree:
     files: list[CodeFile] = []
     for folder in plan.folders:
-        own = folder == (posixpath.join(plan.root, plan.base) if plan.base else plan.root)
+        own = folder == plan.start
         if folder and folder not in tree.folders():
             if own and report.doc.has(CODE_PATH):
                 report.error(
@@ -47,7 +48,7 @@ def _collect(report: Report, tree: SourceTree, plan: CodePlan, is_document: Call
         found, problems = collect(
             tree, folder, exclude_documents=is_document, include=include, exclude=plan.exclude, workspace=plan.workspace
         )
-        prefix = posixpath.relpath(folder, plan.root or ".") if folder != plan.root else ""
+        prefix = relative(folder, plan.root) if folder != plan.root else ""
         files += found.files if not prefix else [CodeFile(f"{prefix}/{f.path}", f.mode, f.blob, f.size, f.source) for f in found.files]
         for problem in problems:
             _problem(report, problem)
@@ -72,7 +73,7 @@ def _problem(report: Report, problem: CodeProblem) -> None:
 
 def _extra(report: Report, tree: SourceTree, plan: CodePlan, files: Sequence[CodeFile]) -> list[CodeFile]:
     """Extra scripts, beside the entrypoint."""
-    beside = posixpath.relpath(plan.entrypoint.rpartition("/")[0] or ".", plan.root or ".") if plan.entrypoint else plan.base or "."
+    beside = relative(plan.entrypoint.rpartition("/")[0], plan.root) if plan.entrypoint else plan.base or "."
     found: list[CodeFile] = []
     taken = {f.path: f.source for f in files}
     for extra in plan.extra:
@@ -105,7 +106,7 @@ def _entrypoint(report: Report, tree: SourceTree, plan: CodePlan, code: CodeTree
         return None
     delivered = {f.source: f for f in code.files}
     file = delivered.get(plan.entrypoint)
-    name = posixpath.relpath(plan.entrypoint, plan.root or ".")
+    name = relative(plan.entrypoint, plan.root)
     file = file or next((f for f in code.files if f.path == name), None)
     if file is None:
         _missing(report, tree, plan, code)
@@ -142,26 +143,22 @@ def _missing(report: Report, tree: SourceTree, plan: CodePlan, code: CodeTree) -
     else:
         typed = doc.spec.run.entrypoint if doc.spec.run is not None else path
         own = [f.source for f in code.files]
-        report.error(
-            "entrypoint-missing",
-            ENTRYPOINT,
-            f"there is no file {typed} beside {doc.file}",
-            hint=_hint_for_missing(tree, path, own, doc.folder),
-        )
+        hint = _hint_for_missing(tree, path, own, doc.folder)
+        report.error("entrypoint-missing", ENTRYPOINT, f"there is no file {typed} beside {doc.file}", hint=hint)
 
 
 def _hint_for_missing(tree: SourceTree, path: str, own: Sequence[str], folder: str = "") -> str:
     """The file that was meant: a near name, the same name elsewhere, or the scripts that are there."""
-    relative = {posixpath.relpath(p, folder or "."): p for p in own}
-    wanted = posixpath.relpath(path, folder or ".")
-    same = [r for r in sorted(relative) if posixpath.basename(r) == posixpath.basename(wanted)]
-    near = same[0] if len(same) == 1 else suggest.closest(wanted, sorted(relative))
+    there = sorted(relative(p, folder) for p in own)
+    wanted = relative(path, folder)
+    same = [p for p in there if posixpath.basename(p) == posixpath.basename(wanted)]
+    near = same[0] if len(same) == 1 else suggest.closest(wanted, there)
     if near is not None:
         return f"did you mean {near}?"
     ignored = path.rpartition("/")[0]
     if ignored and ignored not in tree.folders() and ignored != folder:
         return f"there is no folder {ignored} with tracked files either"
-    scripts = [r for r in sorted(relative) if r.endswith((".py", ".sh"))][:5]
+    scripts = [p for p in there if p.endswith((".py", ".sh"))][:5]
     return f"the scripts here are {', '.join(scripts)}" if scripts else "add the file and `git add` it"
 
 

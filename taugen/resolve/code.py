@@ -1,12 +1,11 @@
 """Which files belong to a run: decided from its document alone.
 
-In: a `RunDoc`. Out: a `CodePlan` (folders below the workspace, relative to the repository), and `CodeInput`, what the gathering of those files found.
-Nothing here reads a file; a path that leaves the workspace is a finding and never reaches the gathering.
+In: a `RunDoc`. Out: a `CodePlan` (folders below the workspace, relative to the repository), and `CodeInput`, what the gathering of those
+files found. Nothing here reads a file; a path that leaves the workspace is a finding and never reaches the gathering.
 """
 
 import posixpath
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
 from taugen.diag import Diagnostic
 from taugen.load.code import CodeTree
@@ -20,7 +19,9 @@ CODE_PATH: Path = ("code", "path")
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """A further script: the file `source` of the repository, delivered as `name` beside the entrypoint; `path` where the document says so."""
+    """A further script: the file `source` of the repository, delivered as `name` beside the entrypoint; `path` is where the document says
+    so.
+    """
 
     source: str
     name: str
@@ -29,54 +30,55 @@ class Extra:
 
 @dataclass(frozen=True, slots=True)
 class CodePlan:
-    """What to gather. `local`: whether there is anything to gather at all (not where the code comes with an image, or a path is refused).
+    """What to gather. `local`: whether there is anything to gather at all (not where an image holds the code, or a path is refused).
 
-    `root` is the folder that becomes the code root in the container, `folders` those of it that are delivered (itself, or the code folder and the one that
-    the entrypoint stands in), `base` where the program starts, relative to `root`; `entrypoint` the file in the repository, None for a command.
+    `root` is the folder that becomes the code root in the container; `folders` those in it that are delivered: itself, or the code folder
+    and the one in which the entrypoint stands; `start` the folder in which the program starts; `entrypoint` the file, None for a command.
+    All are relative to the repository. `elsewhere`: the document names a checkout, so an entrypoint that does not stand here may stand
+    there.
     """
 
     local: bool
     workspace: str
     root: str
     folders: tuple[str, ...]
-    base: str = ""
+    start: str
     entrypoint: str | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     extra: tuple[Extra, ...] = ()
     elsewhere: bool = False
-    """The document names a checkout: an entrypoint that does not stand here may stand there."""
     findings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def base(self) -> str:
+        """Where the program starts, relative to the code root; empty: there."""
+        return "" if self.start == self.root else relative(self.start, self.root)
 
     @property
     def file(self) -> str | None:
         """The entrypoint relative to where the program starts."""
-        if self.entrypoint is None:
-            return None
-        start = posixpath.join(self.root, self.base) if self.base else self.root
-        return posixpath.relpath(self.entrypoint, start or ".")
+        return None if self.entrypoint is None else relative(self.entrypoint, self.start)
 
 
 @dataclass(frozen=True, slots=True)
 class CodeInput:
-    """What gathering found. `tree` is None where nothing is delivered from here; `shebang` the first line of the entrypoint without ``#!``, None without one.
+    """What gathering found.
 
-    `here`: whether the entrypoint stands in this repository. `findings` are part of what `resolve` returns.
+    `tree` is None where nothing is delivered from here; `shebang` the entrypoint's first line without ``#!``, None if it begins otherwise;
+    `here`: whether the program's files stand in this repository. `findings` are among those that `resolve` returns.
     """
 
     plan: CodePlan
     tree: CodeTree | None = None
     shebang: str | None = None
     here: bool = True
-    findings: tuple[Diagnostic, ...] = field(default=())
+    findings: tuple[Diagnostic, ...] = ()
 
     @property
     def empty(self) -> bool:
         """Whether there is no file to deliver."""
         return self.tree is None or not self.tree.files
-
-
-Escape = Literal["absolute", "workspace"]
 
 
 def workspace_folder(doc: RunDoc) -> str:
@@ -93,30 +95,30 @@ def plan(doc: RunDoc) -> CodePlan:
     report = Report(doc)
     workspace = workspace_folder(doc)
     code, run = doc.spec.code, doc.spec.run
-    entrypoint = run.entrypoint if run is not None else None
     if (run is not None and run.source is not None) or (code is not None and code.delivery == "image"):
-        return CodePlan(local=False, workspace=workspace, root=doc.folder, folders=())
+        return CodePlan(False, workspace, doc.folder, (), doc.folder)
+    entrypoint = run.entrypoint if run is not None else None
     root: str | None = doc.folder
     if code is not None and code.path is not None:
-        root = _inside(report, CODE_PATH, code.path, workspace, "the code path")
-    file = _inside(report, ENTRYPOINT, entrypoint, workspace, "the entrypoint") if isinstance(entrypoint, str) else None
-    extra = _extra(report, workspace)
+        root = _inside(report, CODE_PATH, code.path, workspace, what="the code path")
+    file = _inside(report, ENTRYPOINT, entrypoint, workspace, what="the entrypoint") if isinstance(entrypoint, str) else None
+    extra = _extra(report, workspace) if doc.spec.workflow is not None else ()
     if root is None or report.refused:
-        return CodePlan(
-            local=False, workspace=workspace, root=root or doc.folder, folders=(), entrypoint=file, findings=tuple(report.found)
-        )
+        return CodePlan(False, workspace, doc.folder, (), doc.folder, entrypoint=file, findings=tuple(report.found))
     top, folders = _layout(root, file, workspace)
+    if code is None:
+        return CodePlan(True, workspace, top, folders, root, entrypoint=file, extra=extra, findings=tuple(report.found))
     return CodePlan(
         local=True,
         workspace=workspace,
         root=top,
         folders=folders,
-        base="" if top == root else posixpath.relpath(root, top or "."),
+        start=root,
         entrypoint=file,
-        include=tuple(code.include or ()) if code is not None else (),
-        exclude=tuple(code.exclude or ()) if code is not None else (),
+        include=tuple(code.include or ()),
+        exclude=tuple(code.exclude or ()),
         extra=extra,
-        elsewhere=code is not None and code.git is not None,
+        elsewhere=code.git is not None,
         findings=tuple(report.found),
     )
 
@@ -137,17 +139,28 @@ def within(path: str, folder: str) -> bool:
     return not folder or path == folder or path.startswith(folder + "/")
 
 
-def _inside(report: Report, where: Path, typed: str, workspace: str, what: str) -> str | None:
+def relative(path: str, start: str) -> str:
+    """`path` as seen from the folder `start`, both relative to one root; ``.`` for the folder itself. Pure, unlike `posixpath.relpath`."""
+    if not start or path.startswith(start + "/"):
+        return (path[len(start) + 1 :] if start else path) or "."
+    there, here = path.split("/") if path else [], start.split("/")
+    common = 0
+    while common < min(len(there), len(here)) and there[common] == here[common]:
+        common += 1
+    return "/".join([".."] * (len(here) - common) + there[common:]) or "."
+
+
+def _inside(report: Report, where: Path, typed: str, workspace: str, *, what: str) -> str | None:
     """The repository-relative path of what the document names relative to itself; None, with a finding, where that leaves the workspace."""
     doc = report.doc
     if typed.startswith("/"):
         report.error("code-path-absolute", where, f"{what} {typed} is absolute", hint="write a path relative to this file")
         return None
     if "\0" in typed or "\\" in typed:
-        report.error(
-            "code-path-name", where, f"{what} holds a character that no path here has", hint="write a path with / between its parts"
-        )
+        report.error("code-path-name", where, f"{what} holds a character that no path here has", hint="write / between its parts")
         return None
+    if "./" not in typed and "//" not in typed and not typed.endswith(("/", ".")):
+        return f"{doc.folder}/{typed}" if doc.folder else typed
     path = posixpath.normpath(posixpath.join(doc.folder, typed))
     path = "" if path == "." else path
     if path == ".." or path.startswith("../") or not within(path, workspace):
@@ -162,19 +175,19 @@ def _inside(report: Report, where: Path, typed: str, workspace: str, what: str) 
 
 
 def _extra(report: Report, workspace: str) -> tuple[Extra, ...]:
-    """The extra scripts of TauGrid's workflow section: `SRC` or `SRC:DEST`, DEST a bare file name."""
-    found = []
+    """The extra scripts of TauGrid's workflow section: `SRC` or `SRC:NAME`, NAME a bare file name."""
     workflow = report.doc.spec.workflow
+    found = []
     for at, entry in enumerate((workflow.extra_scripts if workflow is not None else None) or ()):
         where: Path = ("workflow", "extra_scripts", at)
         source, _, name = entry.partition(":")
         name = name or posixpath.basename(source)
         if not name or "/" in name or name in {".", ".."}:
             report.error(
-                "code-extra-name", where, f"{name or entry} is not a bare file name", hint="write SRC or SRC:DEST, DEST without a folder"
+                "code-extra-name", where, f"{name or entry} is not a bare file name", hint="write SRC or SRC:NAME, NAME without a folder"
             )
             continue
-        path = _inside(report, where, source, workspace, "the extra script")
+        path = _inside(report, where, source, workspace, what="the extra script")
         if path is not None:
             found.append(Extra(path, name, where))
     return tuple(found)

@@ -3,7 +3,7 @@
 In: a `Policy`. Out: `Context`: lookups by workspace with the defaults of Platform and Workspace merged. Nothing here depends on a document.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -15,20 +15,17 @@ from taugen.resolve.run import EnvVar
 from taugen.spec.model import ComputeSection, ResilienceSection, RuntimeSection, StorageSection
 from taugen.words import Json, Path, durations
 
-V = TypeVar("V")
 GRACE_SECONDS = 600
 """Time between SIGTERM and SIGKILL where nobody says: TauGrid's, enough for a checkpoint."""
+_MOST_CHOICES = 20_000
 
-_NO_DEFAULTS = Defaults()
-_NO_RUNTIME = RuntimeSection()
-_NO_COMPUTE = ComputeSection()
-_NO_STORAGE = StorageSection()
-_NO_IMAGES = KindImages()
+_IMAGES = KindImages()
+_RUNTIME = RuntimeSection()
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One document of policy that holds defaults, the weaker after the stronger."""
+    """One document of policy that holds defaults."""
 
     name: str
     item: Item[Workspace] | Item[Platform]
@@ -41,7 +38,7 @@ class Layer:
 
 @dataclass(slots=True)
 class WorkspaceContext:
-    """A workspace as its runs see it."""
+    """A workspace as its runs see it. `layers` hold its defaults, the stronger first."""
 
     name: str
     item: Item[Workspace]
@@ -51,6 +48,8 @@ class WorkspaceContext:
     """LocalQueue -> ClusterQueue."""
     default_queue: str | None
     profiles: Mapping[str, Item[Profile]]
+    images_matter: bool
+    """Whether any of the profiles says something about images."""
     storages: Mapping[str, Item[Storage]]
     claims: Mapping[str, str]
     """PersistentVolumeClaim -> Storage."""
@@ -66,25 +65,25 @@ class WorkspaceContext:
     grace_period: int
     restricted: bool
     env_of_profile: dict[str, tuple[EnvVar, ...]] = field(default_factory=dict)
+    _chosen: dict[object, Item[Profile]] = field(default_factory=dict)
 
     def image(self, kind: str) -> str | None:
         """The default image of a workload kind: the workspace's before the platform's, by kind before the general one."""
         for layer in self.layers:
-            images = layer.defaults.images or _NO_IMAGES
-            found = getattr(images, kind, None) or (layer.defaults.runtime or _NO_RUNTIME).image
+            found = getattr(layer.defaults.images or _IMAGES, kind, None) or (layer.defaults.runtime or _RUNTIME).image
             if found is not None:
                 return str(found)
         return None
 
-    def layer_of(self, *path: str) -> Layer | None:
-        """The layer whose default at `path` counts."""
-        for layer in self.layers:
-            value: object = layer.defaults
-            for part in path:
-                value = value.get(part) if isinstance(value, Mapping) else getattr(value, part, None)
-            if value is not None:
-                return layer
-        return None
+    def chosen(self, question: object) -> Item[Profile] | None:
+        """The profile that was found before for the same question."""
+        return self._chosen.get(question)
+
+    def remember(self, question: object, profile: Item[Profile]) -> None:
+        """Keep the answer to a question (anything hashable): most runs of a workspace ask the same few."""
+        if len(self._chosen) >= _MOST_CHOICES:
+            self._chosen.clear()
+        self._chosen[question] = profile
 
 
 class Context:
@@ -109,46 +108,57 @@ def _build(policy: Policy, item: Item[Workspace]) -> WorkspaceContext:
     if policy.platform is not None:
         layers.append(Layer("platform", policy.platform, policy.platform.spec.defaults))
     defaults = [layer.defaults for layer in layers]
-    storages = {
-        name: policy.storages[name]
-        for name in spec.storage
-        if name in policy.storages and item.name in policy.storages[name].spec.workspaces
-    }
+    storages = _storages(policy, item)
+    profiles = {name: policy.profiles[name] for name in spec.profiles if name in policy.profiles}
     env = _env(defaults)
-    queues = {q.name: q.queue for q in spec.queues}
     return WorkspaceContext(
         name=item.name,
         item=item,
         layers=tuple(layers),
         clusters=tuple(policy.clusters_of(item.name)),
-        queues=queues,
-        default_queue=next((q.name for q in spec.queues if q.default), spec.queues[0].name if len(queues) == 1 else None),
-        profiles={name: policy.profiles[name] for name in spec.profiles if name in policy.profiles},
+        queues={q.name: q.queue for q in spec.queues},
+        default_queue=next((q.name for q in spec.queues if q.default), spec.queues[0].name if len(spec.queues) == 1 else None),
+        profiles=profiles,
+        images_matter=any(p.spec.image is not None or "image" in p.spec.override for p in profiles.values()),
         storages=storages,
         claims={(s.spec.claim.existing or name): name for name, s in storages.items()},
-        compute=_merged(ComputeSection, [d.compute or _NO_COMPUTE for d in defaults]),
-        runtime=_merged(RuntimeSection, [d.runtime or _NO_RUNTIME for d in defaults]),
-        storage=_merged(StorageSection, [d.storage or _NO_STORAGE for d in defaults]),
+        compute=_merged(ComputeSection, [d.compute for d in defaults]),
+        runtime=_merged(RuntimeSection, [d.runtime for d in defaults]),
+        storage=_merged(StorageSection, [d.storage for d in defaults]),
         env=env,
         env_sorted=tuple(env[name] for name in sorted(env)),
-        labels={k: v for d in reversed(defaults) for k, v in (d.labels or {}).items()},
-        resilience=_merged(ResilienceSection, [d.resilience or ResilienceSection() for d in defaults]).model_dump(exclude_none=True),
+        labels=_labels(defaults),
+        resilience=_merged(ResilienceSection, [d.resilience for d in defaults]).model_dump(exclude_none=True),
         priority=_first(d.priority for d in defaults),
-        max_duration=_seconds(_first(d.max_duration for d in defaults)),
-        grace_period=_seconds(_first(d.grace_period for d in defaults)) or GRACE_SECONDS,
-        restricted=spec.podSecurity == "restricted" or any(d.runtime and d.runtime.security and d.runtime.security.mode for d in defaults),
+        max_duration=_seconds(d.max_duration for d in defaults),
+        grace_period=_seconds(d.grace_period for d in defaults) or GRACE_SECONDS,
+        restricted=spec.podSecurity == "restricted" or any(_restricts(d.runtime) for d in defaults),
     )
+
+
+def _storages(policy: Policy, item: Item[Workspace]) -> dict[str, Item[Storage]]:
+    """The Storages that the workspace lists and that list the workspace."""
+    found = {name: policy.storages[name] for name in item.spec.storage if name in policy.storages}
+    return {name: storage for name, storage in found.items() if item.name in storage.spec.workspaces}
 
 
 S = TypeVar("S", ComputeSection, RuntimeSection, StorageSection, ResilienceSection)
 
 
-def _merged(kind: type[S], stronger_first: "list[S]") -> S:
+def _merged(kind: type[S], stronger_first: "list[S | None]") -> S:
     """One section with the first value of each field."""
-    fields = {}
+    found = kind()
     for section in reversed(stronger_first):
-        fields.update({name: value for name in section.model_fields_set if (value := getattr(section, name)) is not None})
-    return kind.model_construct(**fields)
+        if section is not None:
+            found = found.model_copy(
+                update={name: value for name in section.model_fields_set if (value := getattr(section, name)) is not None}
+            )
+    return found
+
+
+def _labels(stronger_first: list[Defaults]) -> dict[str, str]:
+    found = {key: value for defaults in reversed(stronger_first) for key, value in (defaults.labels or {}).items()}
+    return {key: found[key] for key in sorted(found)}
 
 
 def _env(stronger_first: list[Defaults]) -> dict[str, EnvVar]:
@@ -164,18 +174,18 @@ def section_env(runtime: RuntimeSection) -> dict[str, EnvVar]:
     found = {name: EnvVar(name, value) for name, value in (runtime.env or {}).items()}
     for name, reference in (runtime.env_secret or {}).items():
         secret, _, key = reference.partition(":")
-        found[name] = EnvVar(name, secret=secret, key=key)
+        found[name] = EnvVar(name, "", secret, key)
     return found
 
 
-def _first(values: "object") -> str | None:
-    return next((v for v in values if v is not None), None)  # type: ignore[attr-defined]
+def _restricts(runtime: RuntimeSection | None) -> bool:
+    return runtime is not None and runtime.security is not None and runtime.security.mode == "restricted"
 
 
-def _seconds(text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        return durations.parse(text)
-    except durations.DurationError:
-        return None  # a rule of policy has said so
+def _first(values: Iterable[str | None]) -> str | None:
+    return next((value for value in values if value is not None), None)
+
+
+def _seconds(values: Iterable[str | None]) -> int | None:
+    text = _first(values)
+    return None if text is None else durations.parse(text)

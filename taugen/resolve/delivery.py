@@ -1,73 +1,90 @@
 """How the code reaches the container.
 
-In: the plan, the gathered code, the document's wishes. Out: `Code` with the reason for the choice. A ConfigMap holds at most 900 KiB (Kubernetes' own limit is
-1 MiB of data, ConfigMap validation); a checkout needs a commit; an image needs nothing.
+In: the plan, the gathered code, the document's wishes. Out: `Code` with the reason for the choice. A ConfigMap holds at most 900 KiB of
+it (Kubernetes allows 1 MiB of data in one, apimachinery's MaxSecretSize); a checkout needs a commit; an image needs nothing.
 """
 
 import posixpath
 
-from taugen.resolve.code import CODE_PATH, ENTRYPOINT, CodeInput
-from taugen.resolve.report import Report
+from taugen.resolve.case import Case
+from taugen.resolve.code import CODE_PATH, ENTRYPOINT
 from taugen.resolve.run import Code, ImageCopy
-from taugen.spec.model import CodeSection
+from taugen.words import Path
 
 MOST_BYTES = 900 * 1024
 LAUNCH_BYTES = 16 * 1024
 """Room for the launch script and the checkpoint helper, which travel in the same ConfigMap."""
 SOURCE = "source"
-_NO_CODE = CodeSection()
+DELIVERY: Path = ("code", "delivery")
+_BY_CHOICE = "code.delivery says so"
 
 
-def deliver(report: Report, code: CodeInput) -> tuple[Code, tuple[ImageCopy, ...]]:
+def deliver(case: Case) -> tuple[Code, tuple[ImageCopy, ...]]:
     """Choose the delivery; a copy out of an image comes with `run.source`."""
-    spec = report.doc.spec
-    section, run = spec.code or _NO_CODE, spec.run
+    section, source = case.code, case.run.source
     wish = section.delivery or "auto"
-    if run is not None and run.source is not None:
+    if source is not None:
         if wish not in {"auto", "image"}:
             text = f"run.source takes the code from an image, so delivery can't be {wish}"
-            report.error("code-delivery", ("code", "delivery"), text, hint="leave code.delivery out, or remove run.source")
-        return Code("image", "run.source names an image that holds the code"), (
-            ImageCopy(SOURCE, run.source.image, run.source.path, "/tau/code"),
-        )
+            case.report.error("code-delivery", DELIVERY, text, hint="leave code.delivery out, or remove run.source")
+        _without_files(case, "run.source takes the code from an image", ("git",))
+        return Code("image", "run.source names an image that holds the code"), (ImageCopy(SOURCE, source.image, source.path, "/tau/code"),)
     if wish == "image":
-        return Code("image", "code.delivery says so", root=""), ()
-    if section.git is not None and wish in {"auto", "git"}:
-        return _git(section, code), ()
+        _without_files(case, "the code is in the image", ("git", "path"))
+        return Code("image", _BY_CHOICE, root=""), ()
+    if section.git is not None and wish != "configmap":
+        _without_files(case, "the code is a checkout", ())
+        return _git(case), ()
     if wish == "git":
-        if not report.unread(("code",)):
-            text = "delivery by git needs the repository and the commit"
-            hint = "write code: {git: {url: https://..., ref: FULL_COMMIT_SHA}}; `taugen lock` prints it"
-            report.error("code-git-missing", ("code", "delivery"), text, hint=hint)
-        report.refused = True
-        return Code("git", "code.delivery says so"), ()
-    return _configmap(report, code, wish), ()
+        if not case.doc.lost(("code", "git")):
+            hint = "write code: {git: {url: https://..., ref: FULL_COMMIT_SHA}}"
+            case.report.error("code-git-missing", DELIVERY, "delivery by git needs the repository and the commit", hint=hint)
+        case.report.refused = True
+        return Code("git", _BY_CHOICE), ()
+    if section.git is not None:
+        text = "delivery by ConfigMap takes no checkout"
+        case.report.error("code-delivery", ("code", "git"), text, hint="write delivery: git, or remove code.git")
+    return _configmap(case, wish), ()
 
 
-def _git(section: CodeSection, code: CodeInput) -> Code:
-    assert section.git is not None
-    secret = None
-    if section.git.secret is not None:
-        name, _, key = section.git.secret.partition(":")
-        secret = (name, key)
-    reason = "code.delivery says so" if section.delivery == "git" else "code.git names a repository"
-    base = posixpath.join(code.plan.root, code.plan.base) if code.here else posixpath.normpath(section.path or ".").removeprefix(".")
-    return Code("git", reason, base=base, url=section.git.url, commit=section.git.ref, secret=secret, path=base)
+def _without_files(case: Case, why: str, more: tuple[str, ...]) -> None:
+    """Fields that choose files mean nothing where none is delivered from here."""
+    for field in ("include", "exclude", *more):
+        if getattr(case.code, field) is not None:
+            where: Path = ("code", field)
+            case.report.error("code-not-from-here", where, f"{why}, so code.{field} has nothing to act on", hint=f"remove code.{field}")
+    workflow = case.doc.spec.workflow
+    if workflow is not None and workflow.extra_scripts:
+        text = f"{why}, so workflow.extra_scripts can't be put beside the entrypoint"
+        case.report.error("code-not-from-here", ("workflow", "extra_scripts"), text, hint="remove it")
 
 
-def _configmap(report: Report, code: CodeInput, wish: str) -> Code:
-    run = report.doc.spec.run
-    tree = code.tree
-    if wish == "auto" and code.empty and run is not None and isinstance(run.entrypoint, list):
+def _git(case: Case) -> Code:
+    """A checkout. Where the entrypoint stands here too, the checkout is taken to have this repository's folders; else paths start at its
+    root.
+    """
+    section, code = case.code, case.code_input
+    git = section.git
+    assert git is not None
+    name, _, key = (git.secret or "").partition(":")
+    reason = _BY_CHOICE if section.delivery == "git" else "code.git names a repository"
+    start = code.plan.start if code.here else posixpath.normpath(section.path or ".")
+    base = "" if start == "." else start
+    return Code("git", reason, base=base, url=git.url, commit=git.ref, secret=(name, key) if git.secret else None, path=base)
+
+
+def _configmap(case: Case, wish: str) -> Code:
+    code = case.code_input
+    if wish == "auto" and code.empty and isinstance(case.run.entrypoint, list):
         return Code("image", "the entrypoint is a command, and there is no file to deliver", root="")
-    size = tree.size if tree is not None else 0
-    reason = "code.delivery says so" if wish == "configmap" else f"{_kib(size)} fit into a ConfigMap"
+    size = code.tree.size if code.tree is not None else 0
     if size + LAUNCH_BYTES > MOST_BYTES:
-        where = CODE_PATH if report.doc.has(CODE_PATH) else ("code", "delivery") if report.doc.has(("code", "delivery")) else ENTRYPOINT
-        text = f"the code has {_kib(size)}, and a ConfigMap holds at most {_kib(MOST_BYTES - LAUNCH_BYTES)} of it"
+        where = next((p for p in (DELIVERY, CODE_PATH) if case.doc.has(p)), ENTRYPOINT)
+        text = f"the code has {_kib(size)}, and a ConfigMap holds {_kib(MOST_BYTES - LAUNCH_BYTES)} of it"
         hint = "leave files out (code.exclude, code.include), or name a checkout: code: {git: {url: https://..., ref: FULL_COMMIT_SHA}}"
-        report.error("code-too-large", where, text, hint=hint)
-    return Code("configmap", reason, base=code.plan.base, tree=tree, path=code.plan.root)
+        case.report.error("code-too-large", where, text, hint=hint)
+    reason = _BY_CHOICE if wish == "configmap" else f"{_kib(size)} fit into a ConfigMap"
+    return Code("configmap", reason, base=code.plan.base, tree=code.tree, path=code.plan.root)
 
 
 def _kib(size: int) -> str:

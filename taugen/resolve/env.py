@@ -1,20 +1,21 @@
 """The variables of a run: workspace and platform defaults, then the profile's NCCL settings, then the document's.
 
-In: layers. Out: `EnvVar` values sorted by name, each name once. What `render` adds (TAU_*, the launcher's) is reserved, so it never meets these.
+In: layers. Out: `EnvVar` values sorted by name, each name once. What `render` adds (TAU_*, the launcher's) is reserved, so it never meets
+these.
 """
 
 from taugen.policy.model import Profile
 from taugen.policy.set import Item
+from taugen.resolve.case import Case
 from taugen.resolve.context import WorkspaceContext, section_env
 from taugen.resolve.run import EnvVar
-from taugen.spec.rundoc import RunDoc
 
 
-def variables(doc: RunDoc, workspace: WorkspaceContext, profile: Item[Profile] | None) -> tuple[EnvVar, ...]:
+def variables(case: Case, profile: Item[Profile] | None) -> tuple[EnvVar, ...]:
     """All variables, sorted."""
+    workspace, runtime = case.workspace, case.runtime
     base = workspace.env_sorted if profile is None or not profile.spec.nccl else _with_profile(workspace, profile)
-    runtime = doc.spec.runtime
-    if runtime is None or not (runtime.env or runtime.env_secret):
+    if not runtime.env and not runtime.env_secret:
         return base
     found = {var.name: var for var in base}
     found |= section_env(runtime)

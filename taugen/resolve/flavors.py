@@ -1,7 +1,7 @@
 """The flavors of one queue on one cluster, as admission will see them.
 
-In: a `Policy`, a ClusterQueue and a cluster. Out: `QueueView`: what each flavor is, holds and repels. Sources: Kueue flavorassigner.go (taints, affinity and quota
-of a flavor), clusterqueue_types.go (borrowing), tas_flavor_snapshot.go (topology).
+In: a `Policy`, a ClusterQueue and a cluster. Out: `QueueView`: what each flavor is, holds and repels. Sources: Kueue flavorassigner.go
+(taints, affinity and quota of a flavor), clusterqueue_types.go (borrowing), tas_flavor_snapshot.go (topology).
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,14 +27,17 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class FlavorView:
-    """One flavor of a queue on a cluster. `taints` are those that keep pods off; `pools` its node pools, empty where policy describes none."""
+    """One flavor of a queue on a cluster.
+
+    `taints` are those that keep pods off; `levels` the topology's domains with their node labels; `pools` its node pools, none where policy
+    describes none.
+    """
 
     name: str
     gpu_class: str | None
     taints: tuple[Taint, ...]
     labels: Mapping[str, str]
     levels: Mapping[str, str]
-    """Topology domain -> node label."""
     topology: bool
     shares: Mapping[str, Share]
     pools: tuple[NodePool, ...]
@@ -55,7 +58,7 @@ class QueueView:
 
     @property
     def all_topology(self) -> bool:
-        """Whether each flavor has a topology: only then Kueue places pods without a topology annotation (tas_assignment, implicit mode)."""
+        """Whether each flavor has a topology: only then Kueue places pods without a topology annotation (tas_assignment.go, implicit)."""
         return all(f.topology for f in self.flavors)
 
     @property
@@ -63,6 +66,10 @@ class QueueView:
         """The extended resource of this queue's whole GPUs."""
         names = {name for f in self.flavors for name, share in f.shares.items() if name.endswith("/gpu") and share.most}
         return GPU if GPU in names or not names else min(names)
+
+    def flavor(self, name: str) -> FlavorView | None:
+        """The flavor of that name, if the queue has it here."""
+        return next((f for f in self.flavors if f.name == name), None)
 
 
 def is_gpu(resource: str) -> bool:
@@ -73,38 +80,45 @@ def is_gpu(resource: str) -> bool:
 def view(policy: Policy, queue: str, cluster: str) -> QueueView:
     """What ClusterQueue `queue` has on `cluster`; without flavors it is not there."""
     item = policy.queues.get(queue)
-    there = policy.queue_flavors_on(queue, cluster)
     if item is None:
         return QueueView(queue, cluster, ())
-    found = []
-    for quotas in item.spec.quotas:
-        if quotas.flavor not in there:
-            continue
-        flavor = policy.flavors[quotas.flavor]
-        topology = policy.topologies.get(flavor.spec.topology) if flavor.spec.topology is not None else None
-        shares = {name: _share(policy, queue, cluster, quotas.flavor, name, quota) for name, quota in quotas.resources.items()}
-        found.append(
-            FlavorView(
-                name=flavor.name,
-                gpu_class=flavor.spec.gpuClass,
-                taints=tuple(t for t in flavor.spec.nodeTaints if t.effect != "PreferNoSchedule"),
-                labels=flavor.spec.nodeLabels,
-                levels={level.domain: level.label for level in topology.spec.levels} if topology is not None else {},
-                topology=flavor.spec.topology is not None,
-                shares=shares,
-                pools=tuple(pool for pool in policy.clusters[cluster].spec.nodePools if matches(flavor.spec, pool)),
-            )
-        )
-    return QueueView(queue, cluster, tuple(found))
+    there = frozenset(policy.queue_flavors_on(queue, cluster))
+    pool = _Pool(policy, queue, cluster)
+    return QueueView(queue, cluster, tuple(_flavor(pool, quotas) for quotas in item.spec.quotas if quotas.flavor in there))
 
 
-def _share(policy: Policy, queue: str, cluster: str, flavor: str, resource: str, quota: Quota) -> Share:
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """A queue on a cluster, for sums over its cohort."""
+
+    policy: Policy
+    queue: str
+    cluster: str
+
+
+def _flavor(pool: _Pool, quotas: FlavorQuotas) -> FlavorView:
+    policy = pool.policy
+    flavor = policy.flavors[quotas.flavor]
+    topology = policy.topologies.get(flavor.spec.topology) if flavor.spec.topology is not None else None
+    return FlavorView(
+        name=flavor.name,
+        gpu_class=flavor.spec.gpuClass,
+        taints=tuple(t for t in flavor.spec.nodeTaints if t.effect != "PreferNoSchedule"),
+        labels=flavor.spec.nodeLabels,
+        levels={level.domain: level.label for level in topology.spec.levels} if topology is not None else {},
+        topology=flavor.spec.topology is not None,
+        shares={name: _share(pool, flavor.name, name, quota) for name, quota in quotas.resources.items()},
+        pools=tuple(p for p in policy.clusters[pool.cluster].spec.nodePools if matches(flavor.spec, p)),
+    )
+
+
+def _share(pool: _Pool, flavor: str, resource: str, quota: Quota) -> Share:
     nominal = quantity.parse(quota.nominal)
-    cohort = policy.queues[queue].spec.cohort
+    cohort = pool.policy.queues[pool.queue].spec.cohort
     text = f"nominal {quota.nominal}"
     if cohort is None:
         return Share(nominal, nominal, text)
-    lent = _lendable(policy, cohort, queue, cluster, flavor, resource)
+    lent = _lendable(pool, cohort, flavor, resource)
     if quota.borrow is not None:
         lent = min(lent, quantity.parse(quota.borrow))
     if lent:
@@ -119,17 +133,15 @@ def amount(value: Decimal, like: str) -> str:
     return quantity.canonical(f"{value:f}", unit="cpu")
 
 
-def _lendable(policy: Policy, cohort: str, queue: str, cluster: str, flavor: str, resource: str) -> Decimal:
-    """What the rest of the cohort's whole tree could lend. Bounds of cohorts inside the tree are not subtracted: this never says too little."""
+def _lendable(pool: _Pool, cohort: str, flavor: str, resource: str) -> Decimal:
+    """What the rest of the cohort's whole tree could lend. Bounds of cohorts inside the tree are left out: this never says too little."""
+    policy = pool.policy
     root = _root(policy, cohort)
     total = ZERO
     for name, other in policy.queues.items():
-        if (
-            name != queue
-            and other.spec.cohort is not None
-            and _root(policy, other.spec.cohort) == root
-            and policy.queue_flavors_on(name, cluster)
-        ):
+        if name == pool.queue or other.spec.cohort is None or _root(policy, other.spec.cohort) != root:
+            continue
+        if other.spec.clusters is None or pool.cluster in other.spec.clusters:
             total += _offered(other.spec.quotas, flavor, resource)
     for name, item in policy.cohorts.items():
         if _root(policy, name) == root:
@@ -148,8 +160,12 @@ def _offered(quotas: Sequence[FlavorQuotas], flavor: str, resource: str) -> Deci
 
 
 def _root(policy: Policy, cohort: str) -> str:
+    """The root of a cohort's tree; of a cycle (a rule of policy says so) the cohort itself."""
     seen = {cohort}
-    while (item := policy.cohorts.get(cohort)) is not None and item.spec.parent is not None and item.spec.parent not in seen:
-        cohort = item.spec.parent
-        seen.add(cohort)
-    return cohort
+    at = cohort
+    while (item := policy.cohorts.get(at)) is not None and item.spec.parent is not None:
+        at = item.spec.parent
+        if at in seen:
+            return min(seen)
+        seen.add(at)
+    return at

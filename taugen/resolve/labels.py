@@ -1,27 +1,19 @@
-"""Labels that a run's objects carry beside taugen's own.
+"""Labels that the user and policy put on a run's objects, beside taugen's own.
 
-In: the document's labels, team and lane, the workspace's defaults. Out: legal label values; an illegal one is mended deterministically, never refused.
+In: the document's labels and the defaults. Out: legal label values; an illegal one is mended deterministically, never refused.
 """
 
 from collections.abc import Mapping
 
-from taugen.resolve.context import WorkspaceContext
-from taugen.resolve.report import Report
+from taugen.resolve.case import Case
 from taugen.words import names
 
-TEAM, LANE = "taugen.dev/team", "taugen.dev/lane"
 
-
-def labels(report: Report, workspace: WorkspaceContext) -> Mapping[str, str]:
+def labels(case: Case) -> Mapping[str, str]:
     """Defaults, then the document's; sorted by key."""
-    spec = report.doc.spec
-    policy = spec.policy
-    if spec.labels is None and (policy is None or (policy.team is None and policy.lane is None)):
-        return workspace.labels
-    found = dict(workspace.labels)
-    found |= {key: names.label_value(value) for key, value in (spec.labels or {}).items()}
-    if policy is not None and policy.team is not None:
-        found[TEAM] = names.label_value(policy.team)
-    if policy is not None and policy.lane is not None:
-        found[LANE] = names.label_value(policy.lane)
+    typed = case.doc.spec.labels
+    if not typed:
+        return case.workspace.labels
+    found = dict(case.workspace.labels)
+    found |= {key: names.label_value(value) for key, value in typed.items()}
     return {key: found[key] for key in sorted(found)}

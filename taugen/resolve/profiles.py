@@ -1,20 +1,31 @@
 """Which profile a run has, and whether it keeps to it.
 
-In: what the document says about its shape (`Typed`) and the workspace's profiles. Out: the profile, or findings that show both places. A value that the profile
-sets and `override` leaves out is fixed; what it leaves out is free.
+In: what the document says about its shape (`Typed`) and the workspace's profiles. Out: the profile, or findings that show both places. A
+value that the profile sets and `override` leaves out is fixed; what it leaves out is free.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from taugen.policy.model import Bounds, Profile
 from taugen.policy.set import Item
-from taugen.resolve.context import WorkspaceContext
-from taugen.resolve.report import Report
+from taugen.resolve.case import KIND, Case
+from taugen.resolve.queues import Queues
+from taugen.resolve.sizes import times
 from taugen.words import Path, durations, quantity, suggest
+from taugen.words.errors import TextError
 
 PROFILE: Path = ("policy", "profile")
+_SHAPING: tuple[Path, ...] = (
+    PROFILE,
+    ("compute",),
+    KIND,
+    ("execution", "nodes"),
+    ("runtime", "image"),
+    ("policy", "queue"),
+    ("policy", "lane"),
+)
 
 
 class Typed(NamedTuple):
@@ -23,13 +34,14 @@ class Typed(NamedTuple):
     kind: str
     gpus: int | None
     workers: int | None
-    workers_path: Path
     cpus: str | None
+    cpu_limit: str | None
     memory: str | None
+    memory_limit: str | None
     shm: str | None
     gpu_class: str | None
     topology: str | None
-    topology_path: Path
+    preferred: bool
     image: str | None
     queue: str | None
     priority: str | None
@@ -38,166 +50,228 @@ class Typed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A value outside of what a profile allows: the field, what is wrong, what may be written, and where the profile says so (below its spec)."""
+    """A value outside of what a profile allows: the field, what it is, what the profile says, what may be written, where the profile says
+    so.
+    """
 
     path: Path
-    message: str
+    value: str
+    says: str
     hint: str
     limit: Path
 
 
 class Choice(NamedTuple):
-    """The profile, or None; `decided` is false where a finding (or an unread section) leaves it open."""
+    """The profile, or None; `decided` is false where a finding (or an unread field) leaves it open."""
 
     profile: Item[Profile] | None
     decided: bool
 
 
-def choose(report: Report, workspace: WorkspaceContext, typed: Typed, team: str | None, lane: str | None) -> Choice:
+_OPEN = Choice(None, decided=False)
+
+
+def choose(case: Case, queue: Queues) -> Choice:
     """The profile that the document names, else the only one that admits it."""
-    policy = report.doc.spec.policy
-    name = policy.profile if policy is not None else None
-    if name is not None:
-        return _named(report, workspace, name, typed, team, lane)
-    if not workspace.profiles:
+    workspace, wishes = case.workspace, case.policy
+    name = wishes.profile
+    if name is None and not workspace.profiles:
         return Choice(None, not workspace.item.spec.profiles)
+    if not case.kind_known:
+        return _OPEN
+    typed = _typed(case, queue)
+    question = (name, typed, wishes.team, wishes.lane)
+    kept = workspace.chosen(question)
+    if kept is not None:
+        return Choice(kept, decided=True)
+    choice = _named(case, name, typed) if name is not None else _only(case, typed)
+    if choice.profile is not None and not case.report.refused:
+        workspace.remember(question, choice.profile)
+    return choice
+
+
+def _typed(case: Case, queue: Queues) -> Typed:
+    compute, wishes = case.compute, case.policy
+    preferred = wishes.topology is None and wishes.preferred_topology is not None
+    return Typed(
+        kind=case.kind,
+        gpus=compute.gpus,
+        workers=compute.workers if case.kind == "rayjob" else case.execution.nodes,
+        cpus=compute.cpus,
+        cpu_limit=compute.cpu_limit,
+        memory=compute.memory,
+        memory_limit=compute.memory_limit,
+        shm=compute.shm_size,
+        gpu_class=None if compute.gpu_class == "any" else compute.gpu_class,
+        topology=wishes.preferred_topology if preferred else wishes.topology,
+        preferred=preferred,
+        image=case.runtime.image if case.workspace.images_matter else None,
+        queue=queue.typed,
+        priority=wishes.priority,
+        max_duration=case.run.max_duration,
+    )
+
+
+def _only(case: Case, typed: Typed) -> Choice:
+    report, workspace = case.report, case.workspace
     reasons: list[str] = []
     fitting: list[Item[Profile]] = []
     last: list[Breach] = []
     for profile in workspace.profiles.values():
-        why = _applies(profile.spec, workspace.name, team, lane)
-        if why is None:
-            last = breaches(profile, typed)
-            why = last[0].message if last else None
+        why = _applies(profile.spec, case)
+        if why is None and (last := breaches(profile.spec, typed)):
+            why = f"{last[0].value}, and it {last[0].says}"
         if why is None:
             fitting.append(profile)
         else:
-            reasons.append(f"{profile.name}: {why}")
+            reasons.append(f"{profile.name} ({why})")
     if len(fitting) == 1:
         return Choice(fitting[0], decided=True)
-    if report.doc.unread & {"policy", "compute", "run", "execution", "runtime"}:
+    if any(case.doc.lost(path) for path in _SHAPING):
         report.refused = True
     elif fitting:
         names = ", ".join(p.name for p in fitting)
         text = f"more than one profile of workspace {workspace.name} admits this run: {names}"
-        report.error("profile-ambiguous", PROFILE, text, hint="write the one that is meant: policy: {profile: " + fitting[0].name + "}")
+        report.error("profile-ambiguous", PROFILE, text, hint=f"write the one that is meant: policy: {{profile: {fitting[0].name}}}")
     elif len(reasons) == 1 and last:
-        _report(report, next(iter(workspace.profiles.values())), last)
+        _tell(case, next(iter(workspace.profiles.values())), last)
     else:
         text = f"no profile of workspace {workspace.name} admits this run: {'; '.join(reasons)}"
         report.error("profile-none", PROFILE, text, hint="name the profile that is meant, and keep to what it allows")
-    return Choice(None, decided=False)
+    return _OPEN
 
 
-def _named(report: Report, workspace: WorkspaceContext, name: str, typed: Typed, team: str | None, lane: str | None) -> Choice:
+def _named(case: Case, name: str, typed: Typed) -> Choice:
+    workspace, report = case.workspace, case.report
     profile = workspace.profiles.get(name)
     listed = workspace.item.spec.profiles
     if profile is None:
-        if name in listed:  # it exists but could not be read: policy's own finding says so
+        if name in listed:  # missing or broken: policy's own finding says so
             report.refused = True
         else:
             near = suggest.closest(name, listed)
             known = f"it has {', '.join(listed)}" if listed else "it lists none"
-            text = f"workspace {workspace.name} has no profile {name}: {known}"
-            report.error(
-                "profile-unknown", PROFILE, text, hint=f"write {near}" if near else "", origin=workspace.item.span(("profiles",), key=True)
-            )
-        return Choice(None, decided=False)
-    why = _applies(profile.spec, workspace.name, team, lane)
+            hint = f"write {near}" if near else f"write one of {', '.join(listed)}" if listed else "leave it out"
+            origin = workspace.item.span(("profiles",), key=True) if listed else workspace.item.span()
+            report.error("profile-unknown", PROFILE, f"workspace {workspace.name} has no profile {name}: {known}", hint=hint, origin=origin)
+        return _OPEN
+    why = _applies(profile.spec, case)
     if why is not None:
-        report.error(
-            "profile-not-applicable", PROFILE, f"profile {name} is not for this run: {why}", origin=profile.span(("applies",), key=True)
-        )
-    _report(report, profile, breaches(profile, typed))
+        text = f"profile {name} is not for this run: {why}"
+        report.error("profile-not-applicable", PROFILE, text, hint="take another profile", origin=profile.span(("applies",), key=True))
+    _tell(case, profile, breaches(profile.spec, typed))
     return Choice(profile, decided=True)
 
 
-def _report(report: Report, profile: Item[Profile], found: list[Breach]) -> None:
+def _tell(case: Case, profile: Item[Profile], found: list[Breach]) -> None:
     for breach in found:
-        message = f"{breach.message} by profile {profile.name}"
-        report.error("profile-limit", breach.path, message, hint=breach.hint, origin=profile.span(breach.limit, key=True))
+        text = f"{breach.value}, and profile {profile.name} {breach.says}"
+        case.report.error("profile-limit", breach.path, text, hint=breach.hint, origin=profile.span(breach.limit, key=True))
 
 
-def _applies(profile: Profile, workspace: str, team: str | None, lane: str | None) -> str | None:
+def _applies(profile: Profile, case: Case) -> str | None:
     applies = profile.applies
-    for what, value, wanted in (("workspace", workspace, applies.workspaces), ("team", team, applies.teams), ("lane", lane, applies.lanes)):
+    for what, value, wanted in (
+        ("workspace", case.workspace.name, applies.workspaces),
+        ("team", case.policy.team, applies.teams),
+        ("lane", case.policy.lane, applies.lanes),
+    ):
         if wanted and value not in wanted:
-            return f"it applies to {what} {', '.join(wanted)}, not to {value or 'a run without one'}"
+            return f"it is for {what} {', '.join(wanted)}, not for {value or 'a run without one'}"
     return None
 
 
-def breaches(profile: Item[Profile], typed: Typed) -> list[Breach]:
-    """What the document says against the profile, each field once."""
-    spec = profile.spec
-    found: list[Breach] = []
-    override = spec.override
+Compare = Callable[[str, str], int]
 
-    def check(
-        field: str,
-        value: str | None,
-        fixed: str | None,
-        path: Path,
-        limit: Path,
-        compare: Callable[[str, str], int] | None = quantity.compare,
+
+@dataclass(slots=True)
+class _Check:
+    """Holds values against one profile."""
+
+    spec: Profile
+    found: list[Breach] = field(default_factory=list)
+
+    def __call__(
+        self, name: str, value: str | None, fixed: str | None, path: Path, *, limit: str = "", compare: Compare | None = quantity.compare
     ) -> bool:
+        """Whether `value`, typed at `path`, is what the profile's field `limit` (default: `name`) and its override `name` allow."""
         if value is None:
             return True
-        bounds = override.get(field)
+        bounds = self.spec.override.get(name)
         if bounds is not None:
-            breach = _outside(field, value, bounds, path, compare)
+            breach = _outside(name, f"{path[-1]} is {value}", value, bounds, path=path, compare=compare)
         elif fixed is not None and (compare(value, fixed) if compare else value != fixed):
-            breach = Breach(path, f"{field} {value} is not allowed: it is fixed at {fixed}", f"write {fixed}, or leave it out", limit)
+            breach = Breach(path, f"{path[-1]} is {value}", f"fixes it at {fixed}", f"write {fixed}, or leave it out", (limit or name,))
         else:
             return True
         if breach is not None:
-            found.append(breach)
+            self.found.append(breach)
         return breach is None
 
-    if spec.kinds and typed.kind not in spec.kinds and (bounds := override.get("kind")) is None:
-        hint = f"write one of {', '.join(spec.kinds)}"
-        found.append(Breach(("run", "workload_kind"), f"a {typed.kind} is not allowed: only {', '.join(spec.kinds)} are", hint, ("kinds",)))
-    elif spec.kinds and typed.kind not in spec.kinds and bounds is not None:
-        check("kind", typed.kind, None, ("run", "workload_kind"), ("kinds",), None)
-    fixed_gpus = None if spec.gpus is None else str(spec.gpus)
-    gpus_fit = check("gpus", _text(typed.gpus), fixed_gpus, ("compute", "gpus"), ("gpus",))
-    check("workers", _text(typed.workers), _text(spec.workers), typed.workers_path, ("workers",))
+
+def breaches(spec: Profile, typed: Typed) -> list[Breach]:
+    """What the document says against the profile, each field once."""
+    check = _Check(spec)
+    if spec.kinds and typed.kind not in spec.kinds and "kind" not in spec.override:
+        kinds = ", ".join(spec.kinds)
+        check.found.append(Breach(KIND, f"the run is a {typed.kind}", f"is only for {kinds}", f"write one of {kinds}", ("kinds",)))
+    elif spec.kinds and typed.kind not in spec.kinds:
+        check("kind", typed.kind, None, KIND, compare=None)
+    gpus_fit = check("gpus", _text(typed.gpus), _text(spec.gpus), ("compute", "gpus"))
+    nodes: Path = ("compute", "workers") if typed.kind == "rayjob" else ("execution", "nodes")
+    check("workers", _text(typed.workers), _text(spec.workers), nodes)
     gpus = typed.gpus if typed.gpus is not None else spec.gpus
-    for field, value, per_gpu, source in (
-        ("cpus", typed.cpus, spec.cpuPerGpu, "cpuPerGpu"),
-        ("memory", typed.memory, spec.memoryPerGpu, "memoryPerGpu"),
-    ):
-        derived = quantity.multiply(per_gpu, gpus) if per_gpu is not None and gpus else None
-        if value is not None:
-            check(field, value, derived if gpus_fit else None, ("compute", field), (source,))
-        elif derived is not None and gpus_fit and (bounds := override.get(field)) is not None:
-            breach = _outside(field, derived, bounds, ("compute", "gpus"), quantity.compare)
-            if breach is not None:
-                text = f"{gpus} GPUs make {breach.message} ({source} {per_gpu} x {gpus})"
-                found.append(Breach(breach.path, text, f"write fewer GPUs, or {field}", breach.limit))
-    check("shm", typed.shm, spec.shm, ("compute", "shm_size"), ("shm",))
-    gpu_class = None if typed.gpu_class == "any" else typed.gpu_class
-    check("gpuClass", gpu_class, spec.gpuClass, ("compute", "gpu_class"), ("gpuClass",), None)
-    check("topology", typed.topology, spec.topology, typed.topology_path, ("topology",), None)
-    check("image", typed.image, spec.image, ("runtime", "image"), ("image",), None)
-    check("queue", typed.queue, spec.queue, ("policy", "queue"), ("queue",), None)
-    check("priority", typed.priority, spec.priority, ("policy", "priority"), ("priority",), None)
-    check("max_duration", typed.max_duration, None, ("run", "max_duration"), ("override", "max_duration"), _compare_durations)
-    return found
+    shared = gpus if gpus_fit else None
+    _per_gpu(check, "cpus", shared, ("cpuPerGpu", spec.cpuPerGpu), (typed.cpus, typed.cpu_limit, "cpu_limit"))
+    _per_gpu(check, "memory", shared, ("memoryPerGpu", spec.memoryPerGpu), (typed.memory, typed.memory_limit, "memory_limit"))
+    check("shm", typed.shm, spec.shm, ("compute", "shm_size"))
+    check("gpuClass", typed.gpu_class, spec.gpuClass, ("compute", "gpu_class"), compare=None)
+    check("topology", typed.topology, spec.topology, ("policy", "preferred_topology" if typed.preferred else "topology"), compare=None)
+    check("image", typed.image, spec.image, ("runtime", "image"), compare=None)
+    check("queue", typed.queue, spec.queue, ("policy", "queue"), compare=None)
+    check("priority", typed.priority, spec.priority, ("policy", "priority"), compare=None)
+    check("max_duration", typed.max_duration, None, ("run", "max_duration"), compare=_compare_durations)
+    return check.found
 
 
-def _outside(field: str, value: str, bounds: Bounds, path: Path, compare: Callable[[str, str], int] | None) -> Breach | None:
-    limit: Path = ("override", field)
-    if bounds.oneOf is not None and value not in bounds.oneOf:
-        return Breach(
-            path, f"{field} {value} is not allowed: only {', '.join(bounds.oneOf)} are", f"write one of {', '.join(bounds.oneOf)}", limit
+def _per_gpu(check: _Check, name: str, gpus: int | None, given: tuple[str, str | None], typed: tuple[str | None, str | None, str]) -> None:
+    """`cpus` or `memory`: typed, or derived from the GPUs; the derived value is reported at the GPUs, since they cause it."""
+    (source, each), (value, limit, limit_name) = given, typed
+    derived = times(each, gpus) if each is not None and gpus else None
+    bounds = check.spec.override.get(name)
+    if value is not None:
+        check(name, value, derived, ("compute", name), limit=source)
+    elif derived is not None and bounds is not None:
+        said = f"{gpus} GPUs make {name} {derived} ({source} is {each})"
+        breach = _outside(name, said, derived, bounds, path=("compute", "gpus"), compare=quantity.compare)
+        if breach is not None:
+            check.found.append(breach)
+    most = bounds.max if bounds is not None else derived
+    if limit is not None and most is not None and (_order(quantity.compare, limit, most) or 0) > 0:
+        where: Path = ("override", name) if bounds is not None else (source,)
+        check.found.append(
+            Breach(("compute", limit_name), f"{limit_name} is {limit}", f"allows at most {most}", f"write {most} or less", where)
         )
-    if compare is None:
-        return None
-    if bounds.max is not None and compare(value, bounds.max) > 0:
-        return Breach(path, f"{field} {value} is not allowed: at most {bounds.max} is", f"write {bounds.max} or less", limit)
-    if bounds.min is not None and compare(value, bounds.min) < 0:
-        return Breach(path, f"{field} {value} is not allowed: at least {bounds.min} is", f"write {bounds.min} or more", limit)
+
+
+def _outside(name: str, said: str, value: str, bounds: Bounds, *, path: Path, compare: Compare | None) -> Breach | None:
+    limit: Path = ("override", name)
+    if bounds.oneOf is not None and not any(value == choice or _order(compare, value, choice) == 0 for choice in bounds.oneOf):
+        listed = ", ".join(bounds.oneOf)
+        return Breach(path, said, f"allows only {listed}", f"write one of {listed}", limit)
+    if bounds.max is not None and (_order(compare, value, bounds.max) or 0) > 0:
+        return Breach(path, said, f"allows at most {bounds.max}", f"write {bounds.max} or less", limit)
+    if bounds.min is not None and (_order(compare, value, bounds.min) or 0) < 0:
+        return Breach(path, said, f"allows no less than {bounds.min}", f"write {bounds.min} or more", limit)
     return None
+
+
+def _order(compare: Compare | None, value: str, bound: str) -> int | None:
+    """How `value` stands to a bound; None for names, and for a bound that is no quantity (a rule of policy says so)."""
+    try:
+        return None if compare is None else compare(value, bound)
+    except TextError:
+        return None
 
 
 def _compare_durations(first: str, second: str) -> int:

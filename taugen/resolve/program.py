@@ -1,6 +1,6 @@
-"""What is executed.
+"""What is executed, on how many pods, in how many processes.
 
-In: entrypoint, launcher and their settings; the first line of the entrypoint. Out: `Program`, the number of pods and of processes. Every launcher flag is as
+In: entrypoint, launcher and their settings; the first line of the entrypoint. Out: `Program` and two numbers. Every launcher flag is as
 typed; nothing is left to a shell.
 """
 
@@ -10,80 +10,73 @@ from typing import cast
 
 from taugen.policy.model import Profile
 from taugen.policy.set import Item
-from taugen.resolve.code import CodeInput
-from taugen.resolve.context import WorkspaceContext
-from taugen.resolve.report import Report
+from taugen.resolve.case import Case
 from taugen.resolve.run import Launcher, Program
-from taugen.spec.model import ExecutionSection, RunSection, RuntimeSection
+from taugen.spec.model import ExecutionSection
 from taugen.words import Json, Path
 
 PYTHON, RAY_PYTHON = "python3", "python"
+"""Interpreters where nobody says: the usual name, and the one that Ray's images have first in their path."""
 _PYTHON_SHEBANG = re.compile(r"(?:^|[/\s])(?:python|pypy)[0-9.]*(?:\s|$)")
-_NO_EXECUTION = ExecutionSection()
-_NO_RUN = RunSection()
-_NO_RUNTIME = RuntimeSection()
+ENTRYPOINT: Path = ("run", "entrypoint")
 
 
 def is_python(file: str, shebang: str | None) -> bool:
-    """Whether a file is Python: by its name, or by its first line."""
+    """Whether a file is Python: by its name, or by its first line (`shebang`, without ``#!``)."""
     return file.endswith(".py") or (shebang is not None and _PYTHON_SHEBANG.search(shebang) is not None)
 
 
-def program(report: Report, workspace: WorkspaceContext, code: CodeInput, kind: str) -> Program:
+def program(case: Case) -> Program:
     """The program of a run."""
-    spec = report.doc.spec
-    run, execution, runtime = spec.run or _NO_RUN, spec.execution or _NO_EXECUTION, spec.runtime or _NO_RUNTIME
+    run, execution = case.run, case.execution
     entrypoint = run.entrypoint
     if not entrypoint:
-        report.error(
-            "missing-entrypoint",
-            ("run", "entrypoint"),
-            "the run has no entrypoint",
-            hint="write a file beside tau.yaml, or a command as a list",
-        )
-    command = tuple(entrypoint) if isinstance(entrypoint, list) else ()
-    file = _file(entrypoint, code) if isinstance(entrypoint, str) else None
-    launcher = _launcher(kind, execution.launcher, file, code.shebang)
+        hint = "write a file that stands beside tau.yaml, such as train.py, or a command as a list"
+        case.report.error("missing-entrypoint", ENTRYPOINT, "the run has no entrypoint", hint=hint)
+    file = _file(case, entrypoint) if isinstance(entrypoint, str) else None
+    launcher = _launcher(case, file)
     configs = cast("Mapping[str, Json]", execution.configs or {})
+    on_ray = launcher in {"ray-train", "ray-tune"}
     return Program(
         launcher=launcher,
         file=file,
-        argv=command,
+        argv=tuple(entrypoint) if isinstance(entrypoint, list) else (),
         args=tuple(run.args or ()),
-        python=runtime.python or workspace.runtime.python or (RAY_PYTHON if kind == "rayjob" else PYTHON),
+        python=case.runtime.python or case.workspace.runtime.python or (RAY_PYTHON if case.kind == "rayjob" else PYTHON),
         setup=run.setup,
-        pip=tuple(runtime.pip if runtime.pip is not None else workspace.runtime.pip or ()),
-        flags=_flags(report, launcher, configs) if configs and launcher not in {"ray-train", "ray-tune"} else (),
-        configs=configs if launcher in {"ray-train", "ray-tune"} else {},
+        pip=tuple(case.runtime.pip if case.runtime.pip is not None else case.workspace.runtime.pip or ()),
+        flags=_flags(case, launcher, configs) if configs and not on_ray else (),
+        configs=configs if on_ray else {},
         tune=_tune(execution) if launcher == "ray-tune" else {},
     )
 
 
-def _file(entrypoint: str, code: CodeInput) -> str:
-    return code.plan.file if code.plan.local and code.here and code.plan.file is not None else entrypoint
+def _file(case: Case, entrypoint: str) -> str:
+    code = case.code_input
+    return (code.plan.file if code.plan.local and code.here else None) or entrypoint
 
 
-def _launcher(kind: str, typed: str | None, file: str | None, shebang: str | None) -> Launcher:
-    if typed in {"torchrun", "ray-train", "ray-tune"}:
-        return cast("Launcher", typed)
+def _launcher(case: Case, file: str | None) -> Launcher:
+    typed = case.execution.launcher
+    if typed is not None and typed != "python":
+        return typed
     if file is None:
         return "command"
-    if not is_python(file, shebang):
+    if not is_python(file, case.code_input.shebang):
         return "shell"
-    return "ray" if kind == "rayjob" else "python"
+    return "ray" if case.kind == "rayjob" else "python"
 
 
-def _flags(report: Report, launcher: str, configs: Mapping[str, Json]) -> tuple[str, ...]:
+def _flags(case: Case, launcher: str, configs: Mapping[str, Json]) -> tuple[str, ...]:
     """`--key=value` for each setting, sorted by key; an empty text is a bare flag. torchrun's own flags are spelt with dashes."""
     found: list[str] = []
     for key in sorted(configs):
-        where: Path = ("execution", "configs", key)
         value = configs[key]
-        name = key.replace("_", "-") if launcher == "torchrun" else key
         if isinstance(value, dict | list) or value is None:
             continue  # a rule of the document refuses it
-        typed = report.doc.document.text(report.doc.as_typed(where))
+        typed = case.doc.document.text(case.doc.as_typed(("execution", "configs", key)))
         text = typed if typed is not None else str(value)
+        name = key.replace("_", "-") if launcher == "torchrun" else key
         found.append(f"--{name}={text}" if text else f"--{name}")
     return tuple(found)
 
@@ -97,29 +90,21 @@ def _tune(execution: ExecutionSection) -> dict[str, Json]:
     }
 
 
-def nodes(report: Report, profile: Item[Profile] | None, kind: str, launcher: str) -> int:
+def nodes(case: Case, profile: Item[Profile] | None, launcher: str) -> int:
     """Ray workers, or pods of a gang: the document's, else the profile's, else one. Only torchrun knows how to be a gang."""
-    spec = report.doc.spec
-    workers = spec.compute.workers if spec.compute is not None else None
-    gang = spec.execution.nodes if spec.execution is not None else None
-    typed = workers if kind == "rayjob" else gang
-    if typed is None and kind != "rayjob" and workers is not None and workers > 1 and launcher == "torchrun":
-        typed = workers
-    count = typed if typed is not None else (profile.spec.workers if profile is not None else None) or 1
-    if typed is None and count > 1 and kind != "rayjob" and launcher != "torchrun" and profile is not None:
+    typed = case.compute.workers if case.kind == "rayjob" else case.execution.nodes
+    if typed is not None:
+        return typed
+    count = (profile.spec.workers if profile is not None else None) or 1
+    if count > 1 and case.kind != "rayjob" and launcher != "torchrun" and profile is not None:
         text = f"profile {profile.name} has {count} nodes, and only torchrun starts one program on several"
-        report.error(
-            "nodes-need-torchrun",
-            ("execution", "launcher"),
-            text,
-            hint="write launcher: torchrun",
-            origin=profile.span(("workers",), key=True),
-        )
+        hint = "write launcher: torchrun, or nodes: 1 if the profile lets you"
+        case.report.error("nodes-need-torchrun", ("execution", "launcher"), text, hint=hint, origin=profile.span(("workers",), key=True))
     return count
 
 
-def processes(execution: ExecutionSection | None, launcher: str, gpus: int) -> int:
-    """Processes on each node: torchrun's, one for each GPU unless the document says otherwise."""
+def processes(case: Case, launcher: str, gpus: int) -> int:
+    """Processes on each node: torchrun's, one for each GPU unless the document says otherwise; else one."""
     if launcher != "torchrun":
         return 1
-    return (execution.processes_per_node if execution is not None else None) or gpus or 1
+    return case.execution.processes_per_node or gpus or 1

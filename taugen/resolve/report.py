@@ -1,7 +1,7 @@
 """Where the deciding functions put what they find.
 
-In: findings at canonical paths of one document. Out: `found`, and whether the run can still be made. A finding below a section that could not be read is an
-echo of the one that reading made: it is dropped, but the run stays refused.
+In: findings at canonical paths of one document. Out: `found`, and whether the run can still be made. A finding about something that was
+written but could not be read is an echo of the one that reading made: it is dropped, but the run stays refused.
 """
 
 from dataclasses import dataclass, field
@@ -22,21 +22,17 @@ class Report:
     def error(self, rule: str, path: Path, message: str, *, hint: str = "", origin: Span | None = None) -> None:
         """The run can't be made because of what stands (or is missing) at `path`."""
         self.refused = True
-        if not self.unread(path):
-            self.found.append(self.doc.finding(rule, path, message, hint=hint, origin=origin))
+        self.add(rule, path, message, hint=hint, origin=origin)
 
     def warn(self, rule: str, path: Path, message: str, *, hint: str = "", origin: Span | None = None) -> None:
         """Something is probably not meant so."""
-        self._soft(rule, path, message, hint, origin, Severity.WARNING)
+        self.add(rule, path, message, hint=hint, origin=origin, severity=Severity.WARNING)
 
     def note(self, rule: str, path: Path, message: str, *, hint: str = "", origin: Span | None = None) -> None:
         """Something that the reader may want to know."""
-        self._soft(rule, path, message, hint, origin, Severity.NOTE)
+        self.add(rule, path, message, hint=hint, origin=origin, severity=Severity.NOTE)
 
-    def unread(self, path: Path) -> bool:
-        """Whether something at, around or below `path` was written but could not be read."""
-        return self.doc.lost(path)
-
-    def _soft(self, rule: str, path: Path, message: str, hint: str, origin: Span | None, severity: Severity) -> None:
-        if not self.unread(path):
+    def add(self, rule: str, path: Path, message: str, *, hint: str, origin: Span | None, severity: Severity = Severity.ERROR) -> None:
+        """A finding, unless it would be an echo."""
+        if not self.doc.lost(path):
             self.found.append(self.doc.finding(rule, path, message, hint=hint, origin=origin, severity=severity))

@@ -1,30 +1,19 @@
 """A run with every value decided: what `render` needs, and where each value came from.
 
-In: `resolve.resolve`. Out: frozen values; `render` reads nothing else about a run. No field is optional because something was forgotten: None always means
-that the object has no such part.
+In: `resolve.resolve`. Out: frozen values; `render` reads nothing else about a run. No field is optional because something was forgotten:
+None always means that the object has no such part.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from taugen.diag import Span
 from taugen.load.code import CodeTree
 from taugen.spec.rundoc import RunDoc
 from taugen.words import Json
 
 Kind = Literal["job", "jobset", "rayjob"]
 Launcher = Literal["python", "shell", "command", "torchrun", "ray", "ray-train", "ray-tune"]
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Which layer set a value: `document`, `profile`, `workspace`, `platform` or `builtin`; where; and what it overrode (layer, value, place), outermost last."""
-
-    layer: str
-    label: str
-    span: Span | None = None
-    overrode: tuple[tuple[str, str, Span | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +28,9 @@ class EnvVar:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What one container asks for: canonical quantities. `extended` are whole numbers of extended resources (GPUs, MIG slices, RDMA devices)."""
+    """What one container asks for: canonical quantities. `extended` are whole numbers of extended resources (GPUs, MIG slices, RDMA
+    devices).
+    """
 
     cpu: str
     memory: str
@@ -74,8 +65,9 @@ class ImageCopy:
 class Code:
     """How the code arrives.
 
-    configmap: `tree`, mounted read-only at `root` below its own paths; git: `url` at `commit`, checked out to `root` by an init container; image: nothing to
-    deliver (or `ImageCopy` for run.source). `base` is the folder below `root` where the program starts; `reason` says why `auto` chose this.
+    configmap: `tree`, mounted read-only at `root` below its own paths; git: `url` at `commit`, checked out to `root` by an init
+    container; image: nothing to deliver (or `ImageCopy` for run.source). `base` is the folder below `root` where the program starts;
+    `reason` says why `auto` chose this.
     """
 
     delivery: Literal["configmap", "git", "image"]
@@ -177,8 +169,8 @@ class ResolvedRun:
     resilience: Mapping[str, Json] = field(default_factory=dict)
     metrics: Mapping[str, Json] = field(default_factory=dict)
     experiment: Mapping[str, Json] = field(default_factory=dict)
-    origins: Mapping[str, Origin] = field(default_factory=dict)
-    """Dotted canonical field -> where its value came from."""
+    model: Mapping[str, Json] = field(default_factory=dict)
+    """What the run makes, for the model registry."""
     policy_digest: str = ""
 
     @property

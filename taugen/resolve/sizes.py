@@ -1,7 +1,7 @@
 """How large the containers are.
 
-In: the document, the profile, the workspace's defaults. Out: `Resources` in canonical quantities. Requests and limits of memory are equal where nobody says
-otherwise; a limit of CPU is set only where it is typed.
+In: the document, the profile, the workspace's defaults. Out: `Resources` in canonical quantities. Requests and limits of memory are equal
+where nobody says otherwise; a limit of CPU is set only where it is typed.
 
 Built-in sizes (TauGrid's, so that its files keep their meaning):
 
@@ -12,17 +12,19 @@ Built-in sizes (TauGrid's, so that its files keep their meaning):
 | Job or JobSet without | 1 | 2Gi |
 | Ray head (control only) | 2 | 8Gi |
 
-/dev/shm is 16Gi (32Gi with RDMA) for GPU and Ray pods, but never more than half of the memory limit, since it counts against it; other pods get none.
+/dev/shm is 16Gi (32Gi with RDMA) for GPU and Ray pods, but never more than half of the memory unless the document says so itself, since
+it counts against it; other pods get none.
 """
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
 
 from taugen.policy.model import Profile
 from taugen.policy.set import Item
-from taugen.resolve.context import WorkspaceContext
-from taugen.resolve.report import Report
+from taugen.resolve.case import Case
 from taugen.resolve.run import Resources
-from taugen.spec.model import ComputeSection, HeadSize
+from taugen.spec.model import HeadSize
 from taugen.words import Path, quantity
 
 GPU_WORKER = ("8", "64Gi")
@@ -34,8 +36,28 @@ SHM, SHM_RDMA = "16Gi", "32Gi"
 RDMA_RESOURCE = "rdma/rdma_shared_device_a"
 """TauGrid's name, where neither document nor profile has one."""
 
-_NO_HEAD = HeadSize()
-_MIG = re.compile(r"[1-9][0-9]*g\.[1-9][0-9]*gb(?:\.me)?(?:\+me)?")
+_HEAD = HeadSize()
+_MIG = re.compile(r"[1-9][0-9]*g\.[1-9][0-9]*gb(?:\.me)?")
+
+
+class Size(NamedTuple):
+    """What a container asks for: canonical quantities."""
+
+    cpu: str
+    memory: str
+    cpu_limit: str | None
+    memory_limit: str
+
+
+@lru_cache(maxsize=4096)
+def times(each: str, count: int) -> str:
+    """`count` times a quantity."""
+    return quantity.multiply(each, count)
+
+
+@lru_cache(maxsize=4096)
+def _below(limit: str, request: str) -> bool:
+    return quantity.compare(limit, request) < 0
 
 
 def builtin(kind: str, gpus: int, dialect: str) -> tuple[str, str]:
@@ -47,127 +69,106 @@ def builtin(kind: str, gpus: int, dialect: str) -> tuple[str, str]:
     return MANAGED_RAY_WORKER if dialect == "managed" else RAY_WORKER
 
 
-def worker(
-    report: Report, compute: ComputeSection, workspace: WorkspaceContext, profile: Item[Profile] | None, kind: str, gpus: int
-) -> tuple[str, str, str | None, str]:
-    """CPU, memory, CPU limit and memory limit of each worker."""
-    spec = profile.spec if profile is not None else None
-    defaults = workspace.compute
-    fallback = builtin(kind, gpus, report.doc.dialect)
-    cpu = compute.cpus
+def worker(case: Case, profile: Item[Profile] | None, gpus: int) -> Size:
+    """Each worker: as typed, else the profile's share of its GPUs, else the default. A limit alone is the request too, as Kubernetes has
+    it.
+    """
+    compute, defaults, spec = case.compute, case.workspace.compute, profile.spec if profile is not None else None
+    fallback = builtin(case.kind, gpus, case.doc.dialect)
+    cpu, memory = compute.cpus, compute.memory
     if cpu is None and spec is not None and spec.cpuPerGpu is not None and gpus:
-        cpu = quantity.multiply(spec.cpuPerGpu, gpus)
-    if cpu is None:
-        cpu = compute.cpu_limit or defaults.cpus or fallback[0]
-    memory = compute.memory
+        cpu = times(spec.cpuPerGpu, gpus)
     if memory is None and spec is not None and spec.memoryPerGpu is not None and gpus:
-        memory = quantity.multiply(spec.memoryPerGpu, gpus)
-    if memory is None:
-        memory = compute.memory_limit or defaults.memory or fallback[1]
-    cpu_limit = compute.cpu_limit or defaults.cpu_limit
-    memory_limit = compute.memory_limit or defaults.memory_limit or memory
-    _not_below(report, ("compute", "cpu_limit"), cpu, cpu_limit, "CPU", typed=compute.cpu_limit is not None)
-    _not_below(report, ("compute", "memory_limit"), memory, memory_limit, "memory", typed=compute.memory_limit is not None)
-    for path, text in (
-        (("compute", "memory"), compute.memory),
-        (("compute", "memory_limit"), compute.memory_limit),
-        (("compute", "shm_size"), compute.shm_size),
-    ):
-        if text is not None:
-            without_unit(report, path, text)
-    return cpu, memory, _at_least(cpu_limit, cpu), _at_least(memory_limit, memory) or memory
+        memory = times(spec.memoryPerGpu, gpus)
+    cpu = cpu or compute.cpu_limit or defaults.cpus or fallback[0]
+    memory = memory or compute.memory_limit or defaults.memory or fallback[1]
+    if compute.memory is not None or compute.memory_limit is not None or compute.shm_size is not None:
+        for field in ("memory", "memory_limit", "shm_size"):
+            _without_unit(case, ("compute", field), getattr(compute, field))
+    cpu_limit = _limit(case, ("compute", "cpu_limit"), cpu, compute.cpu_limit, defaults.cpu_limit)
+    memory_limit = _limit(case, ("compute", "memory_limit"), memory, compute.memory_limit, defaults.memory_limit)
+    return Size(cpu, memory, cpu_limit, memory_limit or memory)
 
 
-def head(report: Report, compute: ComputeSection, workspace: WorkspaceContext) -> Resources:
+def head(case: Case) -> Resources:
     """The Ray head, which only controls."""
-    own, default = compute.head or _NO_HEAD, workspace.compute.head or _NO_HEAD
+    own, default = case.compute.head or _HEAD, case.workspace.compute.head or _HEAD
     cpu = own.cpus or own.cpu_limit or default.cpus or HEAD[0]
     memory = own.memory or own.memory_limit or default.memory or HEAD[1]
-    cpu_limit, memory_limit = own.cpu_limit or default.cpu_limit, own.memory_limit or default.memory_limit or memory
-    _not_below(report, ("compute", "head", "cpu_limit"), cpu, cpu_limit, "CPU", typed=own.cpu_limit is not None)
-    _not_below(report, ("compute", "head", "memory_limit"), memory, memory_limit, "memory", typed=own.memory_limit is not None)
-    if own.memory is not None:
-        without_unit(report, ("compute", "head", "memory"), own.memory)
-    return Resources(cpu, memory, _at_least(cpu_limit, cpu), _at_least(memory_limit, memory) or memory)
+    _without_unit(case, ("compute", "head", "memory"), own.memory)
+    cpu_limit = _limit(case, ("compute", "head", "cpu_limit"), cpu, own.cpu_limit, default.cpu_limit)
+    memory_limit = _limit(case, ("compute", "head", "memory_limit"), memory, own.memory_limit, default.memory_limit)
+    return Resources(cpu, memory, cpu_limit, memory_limit or memory)
 
 
-def shm(
-    compute: ComputeSection,
-    workspace: WorkspaceContext,
-    profile: Item[Profile] | None,
-    kind: str,
-    gpus: int,
-    memory_limit: str,
-    *,
-    rdma: bool,
-) -> str | None:
+def _limit(case: Case, path: Path, request: str, typed: str | None, default: str | None) -> str | None:
+    """The limit beside a request; a default one never cuts it."""
+    if typed is None:
+        return request if default is not None and _below(default, request) else default
+    if _below(typed, request):
+        what = "memory" if "memory" in str(path[-1]) else "CPU"
+        text = f"the {what} limit {typed} is below the request {request}"
+        case.report.error("limit-below-request", path, text, hint=f"write {request} or more, or leave the limit out")
+    return typed
+
+
+def _without_unit(case: Case, path: Path, text: str | None) -> None:
+    """Warn of a memory amount so small that its unit was surely forgotten."""
+    if text is not None and quantity.looks_like_bytes(text):
+        case.report.warn("memory-without-unit", path, f"{text} means {text} bytes", hint=f"write {text}Gi for gibibytes")
+
+
+def shm(case: Case, profile: Item[Profile] | None, gpus: int, memory_limit: str, *, rdma: bool) -> str | None:
     """Size of /dev/shm. What the document does not say itself is cut to half of the memory."""
-    if compute.shm_size is not None:
-        return compute.shm_size
-    wanted = profile.spec.shm if profile is not None else None
-    wanted = wanted or workspace.compute.shm_size
+    if case.compute.shm_size is not None:
+        return case.compute.shm_size
+    wanted = (profile.spec.shm if profile is not None else None) or case.workspace.compute.shm_size
     if wanted is None:
-        if not gpus and kind != "rayjob":
+        if not gpus and case.kind != "rayjob":
             return None
         wanted = SHM_RDMA if rdma else SHM
-    if quantity.compare(quantity.multiply(wanted, 2), memory_limit) <= 0:
+    return _at_most_half(wanted, memory_limit)
+
+
+@lru_cache(maxsize=4096)
+def _at_most_half(wanted: str, memory: str) -> str | None:
+    if quantity.compare(quantity.multiply(wanted, 2), memory) <= 0:
         return wanted
-    mebibytes = int(quantity.parse(memory_limit)) // 2 // 2**20
+    mebibytes = int(quantity.parse(memory)) // 2 // 2**20
     return quantity.canonical(f"{mebibytes}Mi", unit="memory") if mebibytes else None
 
 
-def rdma(report: Report, compute: ComputeSection, workspace: WorkspaceContext, profile: Item[Profile] | None) -> tuple[str, int] | None:
+def rdma(case: Case, profile: Item[Profile] | None) -> tuple[str, int] | None:
     """The RDMA devices of each worker: what the document or, unless it says no, the profile asks for."""
-    own = compute.rdma or workspace.compute.rdma
+    own = case.compute.rdma or case.workspace.compute.rdma
     given = profile.spec.rdma if profile is not None else None
     if own is not None and own.enabled is False:
         return None
-    if own is None or not (own.enabled or own.resource or own.count):
+    if own is None or (own.enabled is None and own.resource is None and own.count is None):
         return (given.resource, given.count) if given is not None else None
-    if given is not None and profile is not None:
-        for field, typed, fixed in (("resource", own.resource, given.resource), ("count", own.count, given.count)):
-            if typed is not None and typed != fixed:
-                text = f"{field} {typed} is not allowed: it is fixed at {fixed} by profile {profile.name}"
-                report.error(
-                    "profile-limit", ("compute", "rdma", field), text, hint="leave it out", origin=profile.span(("rdma", field), key=True)
-                )
-        return given.resource, given.count
-    return own.resource or RDMA_RESOURCE, own.count or 1
+    if given is None or profile is None:
+        return own.resource or RDMA_RESOURCE, own.count or 1
+    for field, typed, fixed in (("resource", own.resource, given.resource), ("count", own.count, given.count)):
+        if typed is not None and typed != fixed:
+            text = f"{field} is {typed}, and profile {profile.name} fixes it at {fixed}"
+            origin = profile.span(("rdma", field), key=True)
+            case.report.error("profile-limit", ("compute", "rdma", field), text, hint=f"write {fixed}, or leave it out", origin=origin)
+    return given.resource, given.count
 
 
-def mig(report: Report, compute: ComputeSection, workspace: WorkspaceContext, gpus: int) -> str | None:
+def mig(case: Case, gpus: int) -> str | None:
     """The MIG profile whose slices `gpus` counts."""
-    profile = compute.mig_profile or workspace.compute.mig_profile
-    if profile is None or (not gpus and compute.mig_profile is None):
+    typed = case.compute.mig_profile
+    profile = typed or case.workspace.compute.mig_profile
+    if profile is None or (not gpus and typed is None):
         return None
+    where: Path = ("compute", "mig_profile")
     if not _MIG.fullmatch(profile):
-        report.error(
-            "mig-profile", ("compute", "mig_profile"), f"{profile} is not a MIG profile", hint="write slices and memory, such as 1g.10gb"
-        )
+        case.report.error("mig-profile", where, f"{profile} is not a MIG profile", hint="write compute and memory slices, such as 1g.10gb")
         return None
     if not gpus:
-        report.error(
-            "mig-profile",
-            ("compute", "mig_profile"),
-            "a MIG profile stands beside 0 GPUs",
-            hint="write how many slices each worker gets: compute.gpus",
+        case.report.error(
+            "mig-profile", where, "a MIG profile stands beside 0 GPUs", hint="write how many slices each worker gets: compute.gpus"
         )
         return None
     return profile
-
-
-def without_unit(report: Report, path: Path, text: str) -> None:
-    """Warn of a memory amount so small that its unit was surely forgotten."""
-    if quantity.looks_like_bytes(text):
-        report.warn("memory-without-unit", path, f"{text} means {text} bytes", hint=f"write {text}Gi for gibibytes")
-
-
-def _not_below(report: Report, path: Path, request: str, limit: str | None, what: str, *, typed: bool) -> None:
-    if typed and limit is not None and quantity.compare(limit, request) < 0:
-        text = f"the {what} limit {limit} is below the request {request}"
-        report.error("limit-below-request", path, text, hint=f"write {request} or more, or leave the limit out")
-
-
-def _at_least(limit: str | None, request: str) -> str | None:
-    """A default limit never cuts a request that somebody typed."""
-    return request if limit is not None and quantity.compare(limit, request) < 0 else limit
