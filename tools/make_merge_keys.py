@@ -25,8 +25,8 @@ GROUP = {
 }  # fmt: skip
 CUSTOM = {
     "AppProject": "v1alpha1", "Application": "v1alpha1", "ClusterQueue": "v1beta2", "Cohort": "v1beta2", "GitRepository": "v1",
-    "JobSet": "v1alpha2", "Kustomization": "v1", "LocalQueue": "v1beta2", "RayJob": "v1", "ResourceFlavor": "v1beta2", "Topology": "v1beta2",
-    "WorkloadPriorityClass": "v1beta2",
+    "JobSet": "v1alpha2", "Kustomization": "v1", "LocalQueue": "v1beta2", "RayJob": "v1", "ResourceFlavor": "v1beta2",
+    "Topology": "v1beta2", "WorkloadPriorityClass": "v1beta2",
 }  # fmt: skip
 OURS = {("RayJob", ("spec", "rayClusterSpec", "workerGroupSpecs")): ["groupName"]}
 """Atomic for the API server, but KubeRay demands that group names differ: a patch of one group is meant so."""

@@ -229,4 +229,9 @@ def _place(patch: Patch, lost: Path) -> Path:
         for pointer in operation.changes:
             if lost[: len(pointer)] == pointer:
                 return (at, "path")
-    return () if patch.operations else lost
+    written: Json = patch.merge
+    for depth in range(len(lost)):
+        if not isinstance(written, dict) or lost[depth] not in written:
+            return lost[:depth]
+        written = written[str(lost[depth])]
+    return lost

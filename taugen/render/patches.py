@@ -5,8 +5,7 @@ In: a parsed document. Out: `Patch`, or findings at their places. A patch is eit
     target: {kind: Job, name: "train-.*", labelSelector: taugen.dev/workspace=vision}
     patch:                       a mapping is a strategic merge, a list a JSON patch (RFC 6902), a text the YAML of one of them
 
-or a partial object with `kind` and `metadata.name`, as kustomize takes them. Unlike there, `kind` may be `PodTemplate`: the pod templates of
-all selected Jobs, JobSets and RayJobs (head, workers, submitter); a patch below `target` needs no name of its own and never renames; `path`
+all selected Jobs, JobSets and RayJobs (head, workers, submitter). A patch below `target` needs no name of its own and never renames; `path`
 and `options` are refused.
 """
 

@@ -14,7 +14,7 @@ from taugen.words import Json
 _MOST_REPEATS = 4
 _LONGEST = 500
 _ALL = re.compile(r".*")
-_TERM = re.compile(r"(!?)([^\s,!=()]+)\s*(?:(==?|!=)\s*([^\s,=!()]*)|\s(in|notin)\s*\(([^()]*)\))?")
+_TERM = re.compile(r"(!?)([^\s,!=()]+)(?:\s*(==?|!=)\s*([^\s,=!()]*)|\s+(in|notin)\s*\(([^()]*)\))?")
 
 
 class SelectorError(ValueError):

@@ -31,7 +31,15 @@ def test_any_edit_shows(change):
 
 @pytest.mark.parametrize(
     "content",
-    ["", "\n", FILE.partition("\n")[2], "# mine\n" + FILE, FILE.replace("project=acme", "project=other"), FILE.replace("sha256=", "sha256=0"), FILE.partition("\n")[0]],
+    [
+        "",
+        "\n",
+        FILE.partition("\n")[2],
+        "# mine\n" + FILE,
+        FILE.replace("project=acme", "project=other"),
+        FILE.replace("sha256=", "sha256=0"),
+        FILE.partition("\n")[0],
+    ],
 )
 def test_files_of_others_are_not_ours(content):
     assert verify(content, "acme") == "foreign"

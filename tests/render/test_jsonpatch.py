@@ -111,7 +111,12 @@ def test_the_first_fault_is_told_with_its_place():
 
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed, so JSON patches are not compared with it")
 def test_like_kubectl(tmp_path):
-    obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "finalizers": ["x.example/a", "x.example/b"]}, "data": {"k/1": "v", "k2": "w"}}
+    obj = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "c", "finalizers": ["x.example/a", "x.example/b"]},
+        "data": {"k/1": "v", "k2": "w"},
+    }
     operations = [
         op("add", "/data/k~13", value="x"),
         op("move", "/data/k4", **{"from": "/data/k~11"}),

@@ -55,6 +55,11 @@ def main(out):
     return out["spec"]["template"]["spec"]["containers"][0]
 
 
+def container(**fields):
+    """The main container after a patch of these fields."""
+    return main(patched(pod(containers=[{"name": "main", **fields}])))
+
+
 def test_maps_merge_and_null_removes():
     out = patched({"metadata": {"annotations": {"a": None, "c": "3"}}})
     assert out["metadata"]["annotations"] == {"b": "2", "c": "3"}
@@ -62,7 +67,9 @@ def test_maps_merge_and_null_removes():
 
 
 def test_lists_merge_by_their_key_and_new_elements_come_last():
-    patch = pod(containers=[{"name": "side", "image": "two"}, {"name": "main", "env": [{"name": "C", "value": "3"}, {"name": "A", "value": "9"}]}])
+    patch = pod(
+        containers=[{"name": "side", "image": "two"}, {"name": "main", "env": [{"name": "C", "value": "3"}, {"name": "A", "value": "9"}]}]
+    )
     out = patched(patch)
     assert [c["name"] for c in out["spec"]["template"]["spec"]["containers"]] == ["main", "side"]
     assert main(out)["env"] == [{"name": "A", "value": "9"}, {"name": "B", "value": "2"}, {"name": "C", "value": "3"}]
@@ -70,34 +77,53 @@ def test_lists_merge_by_their_key_and_new_elements_come_last():
 
 
 def test_mounts_are_told_by_their_path_and_ports_by_number_and_protocol():
-    out = patched(pod(containers=[{"name": "main", "volumeMounts": [{"mountPath": "/a", "readOnly": True}], "ports": [{"containerPort": 80, "protocol": "UDP", "name": "u"}]}]))
+    out = patched(
+        pod(
+            containers=[
+                {
+                    "name": "main",
+                    "volumeMounts": [{"mountPath": "/a", "readOnly": True}],
+                    "ports": [{"containerPort": 80, "protocol": "UDP", "name": "u"}],
+                }
+            ]
+        )
+    )
     assert main(out)["volumeMounts"] == [{"mountPath": "/a", "name": "v", "readOnly": True}]
     assert main(out)["ports"] == [{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP", "name": "u"}]
 
 
 def test_atomic_lists_are_replaced_and_sets_united():
-    out = patched({**pod(tolerations=[{"key": "b", "operator": "Exists"}], containers=[{"name": "main", "args": ["z"]}]), "metadata": {"finalizers": ["p/q", "x.example/y"]}})
+    out = patched(
+        {
+            **pod(tolerations=[{"key": "b", "operator": "Exists"}], containers=[{"name": "main", "args": ["z"]}]),
+            "metadata": {"finalizers": ["p/q", "x.example/y"]},
+        }
+    )
     assert out["spec"]["template"]["spec"]["tolerations"] == [{"key": "b", "operator": "Exists"}]
     assert main(out)["args"] == ["z"]
     assert out["metadata"]["finalizers"] == ["x.example/y", "p/q"]
 
 
 def test_directives():
-    assert [e["name"] for e in main(patched(pod(containers=[{"name": "main", "env": [{"name": "A", "$patch": "delete"}]}])))["env"]] == ["B"]
-    assert main(patched(pod(containers=[{"name": "main", "env": [{"$patch": "replace"}, {"name": "Z"}]}])))["env"] == [{"name": "Z"}]
-    assert main(patched(pod(containers=[{"name": "main", "resources": {"$patch": "replace", "limits": {"cpu": "2"}}}])))["resources"] == {"limits": {"cpu": "2"}}
-    assert "resources" not in main(patched(pod(containers=[{"name": "main", "resources": {"$patch": "delete"}}])))
+    assert container(env=[{"name": "A", "$patch": "delete"}])["env"] == [{"name": "B", "value": "2"}]
+    assert container(env=[{"$patch": "replace"}, {"name": "Z"}])["env"] == [{"name": "Z"}]
+    assert container(resources={"$patch": "replace", "limits": {"cpu": "2"}})["resources"] == {"limits": {"cpu": "2"}}
+    assert "resources" not in container(resources={"$patch": "delete"})
 
 
 def test_lists_of_custom_kinds_follow_their_crd():
-    ray = {"spec": {"rayClusterSpec": {"workerGroupSpecs": [{"groupName": "workers", "replicas": 2, "template": {"spec": {"containers": [{"name": "ray", "image": "x"}]}}}]}}}
-    patch = {"spec": {"rayClusterSpec": {"workerGroupSpecs": [{"groupName": "workers", "template": {"spec": {"containers": [{"name": "ray", "env": [{"name": "A"}]}]}}}]}}}
-    (group,) = patched(patch, ray, "RayJob")["spec"]["rayClusterSpec"]["workerGroupSpecs"]
-    assert group == {"groupName": "workers", "replicas": 2, "template": {"spec": {"containers": [{"name": "ray", "image": "x", "env": [{"name": "A"}]}]}}}
+    def ray(**fields):
+        return {"spec": {"rayClusterSpec": {"workerGroupSpecs": [{"groupName": "workers", **fields}]}}}
+
+    def ray_pod(**fields):
+        return {"spec": {"containers": [{"name": "ray", **fields}]}}
+
+    out = patched(ray(template=ray_pod(env=[{"name": "A"}])), ray(replicas=2, template=ray_pod(image="x")), "RayJob")
+    assert out == ray(replicas=2, template=ray_pod(image="x", env=[{"name": "A"}]))
     queue = {"spec": {"resourceGroups": [{"coveredResources": ["cpu"]}]}}
     assert patched({"spec": {"resourceGroups": []}}, queue, "ClusterQueue")["spec"]["resourceGroups"] == []
-    sets = {"spec": {"replicatedJobs": [{"name": "node", "replicas": 1}]}}
-    assert patched({"spec": {"replicatedJobs": [{"name": "node", "replicas": 2}]}}, sets, "JobSet")["spec"]["replicatedJobs"] == [{"name": "node", "replicas": 2}]
+    sets = [{"spec": {"replicatedJobs": [{"name": "node", "replicas": n}]}} for n in (1, 2)]
+    assert patched(sets[1], sets[0], "JobSet") == sets[1]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +134,11 @@ def test_lists_of_custom_kinds_follow_their_crd():
         ({"spec": {"$retainKeys": ["a"]}}, ("spec", "$retainKeys"), "not supported"),
         (pod(containers=[{"image": "x"}]), ("spec", "template", "spec", "containers", 0), "name, which is missing"),
         (pod(containers=["x"]), ("spec", "template", "spec", "containers", 0), "name, which is missing"),
-        (pod(tolerations=[{"$patch": "delete", "key": "gpu"}]), ("spec", "template", "spec", "tolerations", 0, "$patch"), "replaced as a whole"),
+        (
+            pod(tolerations=[{"$patch": "delete", "key": "gpu"}]),
+            ("spec", "template", "spec", "tolerations", 0, "$patch"),
+            "replaced as a whole",
+        ),
     ],
 )
 def test_what_can_not_be_merged(patch, path, words):
@@ -123,7 +153,9 @@ def test_a_patch_that_changes_a_type_replaces():
 
 
 names = st.sampled_from("abc")
-values = st.recursive(st.sampled_from(["x", 1, True]), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3), max_leaves=8)
+values = st.recursive(
+    st.sampled_from(["x", 1, True]), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3), max_leaves=8
+)
 objects = st.dictionaries(st.sampled_from(["metadata", "spec", "a"]), values, max_size=3)
 
 
@@ -170,7 +202,7 @@ def random_spec(rng: random.Random, old: bool) -> dict:
     if rng.random() < 0.4:
         spec["imagePullSecrets"] = [{"name": n} for n in some(rng, "i j")]
     if rng.random() < 0.4:
-        spec["nodeSelector"] = {k: "1" for k in some(rng, "n o")}
+        spec["nodeSelector"] = dict.fromkeys(some(rng, "n o"), "1")
     if not old:
         if rng.random() < 0.3:
             spec["securityContext"] = None
@@ -184,7 +216,7 @@ def random_spec(rng: random.Random, old: bool) -> dict:
 
 def random_pair(seed: int) -> tuple[dict, dict]:
     rng = random.Random(seed)
-    metadata = {"name": f"job-{seed}", "labels": {k: "1" for k in some(rng, "l m")}}
+    metadata = {"name": f"job-{seed}", "labels": dict.fromkeys(some(rng, "l m"), "1")}
     obj = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"template": {"spec": random_spec(rng, True)}}}
     patch = {"spec": {"template": {"spec": random_spec(rng, False)}}}
     if rng.random() < 0.5:
@@ -212,7 +244,10 @@ def test_merges_like_kustomize(tmp_path: Path):
     pairs = [random_pair(seed) for seed in range(120)]
     (tmp_path / "jobs.yaml").write_text("---\n".join(yaml.safe_dump(obj) for obj, _ in pairs))
     patches = [
-        {"target": {"kind": "Job", "name": obj["metadata"]["name"]}, "patch": json.dumps({"apiVersion": "batch/v1", "kind": "Job", **p, "metadata": {**p.get("metadata", {}), "name": "any"}})}
+        {
+            "target": {"kind": "Job", "name": obj["metadata"]["name"]},
+            "patch": json.dumps({"apiVersion": "batch/v1", "kind": "Job", **p, "metadata": {**p.get("metadata", {}), "name": "any"}}),
+        }
         for obj, p in pairs
     ]
     (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump({"resources": ["jobs.yaml"], "patches": patches}))
