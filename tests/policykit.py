@@ -62,7 +62,7 @@ def identity(document: str) -> tuple[str, str]:
 
 
 def fixture_with(changed: str = "") -> MemoryTree:
-    """The fixture; a document of `changed` takes the place of that of its kind and name, or is added. There is one Project and one Platform."""
+    """The fixture; a document of `changed` takes the place of that of its kind and name, or is added; Project and Platform are one each."""
     documents = {}
     for path in [FIXTURE / "taugen.yaml", *sorted((FIXTURE / "policy").rglob("*.y*ml"))]:
         documents.update({_key(d): d for d in split(path.read_text())})

@@ -46,7 +46,8 @@ def test_breaks_and_mends(name: str) -> None:
     mine = [d for d in found if d.rule == rule.ID]
     assert mine, found
     for d in mine:
-        assert not d.message[0].isupper() or d.message.split()[0] in model.KINDS
+        first = d.message.split()[0]
+        assert not first[0].isupper() or first in model.KINDS or first != first.capitalize()
         assert not d.message.endswith(".")
         assert d.hint
         assert d.path.startswith(("spec.", "metadata."))
