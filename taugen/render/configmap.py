@@ -42,6 +42,7 @@ def configmap(f: Frame, read: Callable[[str], bytes]) -> Delivered:
         launch.append({"key": name, "path": name})
     code: list[Json] = []
     tree = f.run.code.tree if f.run.code.delivery == "configmap" else None
+    shell = _entrypoint(f) if f.run.program.launcher == "shell" else None
     for file in tree.files if tree is not None else ():
         key = _key(file.path, data, binary)
         content = read(file.source)
@@ -51,7 +52,7 @@ def configmap(f: Frame, read: Callable[[str], bytes]) -> Delivered:
         else:
             binary[key] = base64.b64encode(content).decode("ascii")
         item: dict[str, Json] = {"key": key, "path": file.path}
-        if file.mode == "100755" or (f.run.program.launcher == "shell" and file.path == _entrypoint(f)):
+        if file.mode == "100755" or file.path == shell:
             item["mode"] = EXECUTABLE
         code.append(item)
     obj: Object = {

@@ -19,6 +19,8 @@ OWN_VOLUMES = frozenset((CODE_VOLUME, LAUNCH_VOLUME, HOT_VOLUME, SHM_VOLUME, KEY
 KEY_DIR = "/tau/git"
 UNPRIVILEGED, RAY_USER, RAY_GROUP = 65532, 1000, 100
 """Users of restricted pods: nobody's, and that of the Ray images, whose Python lies in its home (rayproject/ray docker/base-deps)."""
+PROXY = frozenset(("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "GIT_SSL_CAINFO", "SSL_CERT_FILE"))
+"""Variables of the run without which a checkout may not reach its server."""
 COPY = 'if [ -d "$1" ]; then cp -R -- "$1"/. "$2"; else cp -- "$1" "$2"; fi && chmod -R a+rX "$2"'
 
 
@@ -218,6 +220,7 @@ def _checkout(f: Frame, size: Object) -> Object:
         env.append({"name": "TAU_GIT_PROGRAM", "value": escape(program_file(f.run) or "")})
     env.append({"name": "TAU_GIT_ROOT", "value": code.root})
     env.append({"name": "TAU_GIT_URL", "value": escape(code.url)})
+    env = [{"name": v.name, "value": escape(v.value)} for v in f.run.env if v.name.upper() in PROXY and v.secret is None] + env
     return container(f, "checkout", f.run.image, size, command=("/bin/sh", f"{LAUNCH_DIR}/{CHECKOUT}"), env=env, mounts=mounts)
 
 

@@ -44,12 +44,36 @@ def test_program_finds_its_package_and_its_folder(tmp_path: Path) -> None:
 
 
 def test_a_sibling_folder_keeps_its_place(tmp_path: Path) -> None:
-    files = {"exp/a.txt": b"here", "lib/train.py": b"import util\nprint(open('a.txt').read(), util.NAME)\n", "lib/util.py": b"NAME = 'lib'\n"}
+    files = {
+        "exp/a.txt": b"here",
+        "lib/train.py": b"import util\nprint(open('a.txt').read(), util.NAME)\n",
+        "lib/util.py": b"NAME = 'lib'\n",
+    }
     changes = {"code": build.code(files, base="exp"), "program": {"file": "../lib/train.py"}}
     assert node(tmp_path, files, **changes).out() == "here lib\n"
 
 
-ODD = ("--out", "${OUT:-/x}/y", "$5", "$$", "$(HOME)", "$$(A)", "a b", "it's", 'say "hi"', "*", "~", "", "-n", "\\", "`id`", "a\nb", "ünï", ";", "$")
+ODD = (
+    "--out",
+    "${OUT:-/x}/y",
+    "$5",
+    "$$",
+    "$(HOME)",
+    "$$(A)",
+    "a b",
+    "it's",
+    'say "hi"',
+    "*",
+    "~",
+    "",
+    "-n",
+    "\\",
+    "`id`",
+    "a\nb",
+    "ünï",
+    ";",
+    "$",
+)
 
 
 @pytest.mark.parametrize("kind", ["job", "rayjob"])
@@ -62,7 +86,9 @@ def test_arguments_and_variables_arrive_as_typed(tmp_path: Path, kind: str) -> N
 
 
 def test_a_shell_entrypoint_gets_its_arguments(tmp_path: Path) -> None:
-    files = {"run.sh": b"#!/usr/bin/env bash\nset -euo pipefail\nfor f in \"${@:-none}\"; do\n  printf '%s|' \"${f%.txt}\" \"${#f}\" \"$((1 + 1))\"\ndone\n"}
+    files = {
+        "run.sh": b'#!/usr/bin/env bash\nset -euo pipefail\nfor f in "${@:-none}"; do\n  printf \'%s|\' "${f%.txt}" "${#f}" "$((1 + 1))"\ndone\n'
+    }
     out = node(tmp_path, files, program={"launcher": "shell", "file": "run.sh", "args": ("a b.txt", "$HOME", "*")}).out()
     assert out == "a b|7|2|$HOME|5|2|*|1|2|"
 
@@ -284,7 +310,9 @@ def test_checkout_gives_the_token_to_git_alone(tmp_path: Path, stored: str, user
     fake = tmp_path / "bin/git"
     real = shutil.which("git")
     asked = tmp_path / "asked"
-    fake.write_text(f'#!/bin/sh\nif [ "$1" = fetch ]; then printf "protocol=https\\nhost=git.example\\n\\n" | {real} credential fill >{asked}; exit 1; fi\nexec {real} "$@"\n')
+    fake.write_text(
+        f'#!/bin/sh\nif [ "$1" = fetch ]; then printf "protocol=https\\nhost=git.example\\n\\n" | {real} credential fill >{asked}; exit 1; fi\nexec {real} "$@"\n'
+    )
     fake.chmod(0o755)
     found.path = f"{tmp_path}/bin:{found.path}"
     key = tmp_path / "key"
@@ -324,5 +352,7 @@ def test_scripts_are_posix(shell: str) -> None:
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="apt-get install shellcheck")
 def test_scripts_pass_shellcheck() -> None:
     for name, text in scripts().items():
-        done = subprocess.run(["shellcheck", "--shell=sh", "--exclude=SC1091", "-"], input=text, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["shellcheck", "--shell=sh", "--exclude=SC1091", "-"], input=text, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, f"{name}\n{done.stdout}"

@@ -35,7 +35,10 @@ def search(tmp_path: Path, files: dict[str, bytes], code: int = 0, **changes: An
 
 
 def test_a_function_is_searched(tmp_path: Path) -> None:
-    files = {"train.py": b"from lib import loss\n\ndef train(config):\n    return {'loss': loss(config)}\n", "lib.py": b"def loss(c):\n    return c['lr']\n"}
+    files = {
+        "train.py": b"from lib import loss\n\ndef train(config):\n    return {'loss': loss(config)}\n",
+        "lib.py": b"def loss(c):\n    return c['lr']\n",
+    }
     (tmp_path / "data").mkdir()
     out, _ = search(tmp_path, files, output="/data")
     asked, best = out.splitlines()
@@ -76,10 +79,18 @@ def test_wrong_arguments_of_a_sampler_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("gpus", "at_once", "nodes", "wanted"),
-    [(1, 4, 4, {"cpu": 12, "gpu": 1}), (8, 8, 1, {"cpu": 1, "gpu": 1}), (8, 3, 1, {"cpu": 4, "gpu": 2}), (1, 2, 1, {"cpu": 6, "gpu": 0.5}), (0, 5, 2, {"cpu": 4})],
+    [
+        (1, 4, 4, {"cpu": 12, "gpu": 1}),
+        (8, 8, 1, {"cpu": 1, "gpu": 1}),
+        (8, 3, 1, {"cpu": 4, "gpu": 2}),
+        (1, 2, 1, {"cpu": 6, "gpu": 0.5}),
+        (0, 5, 2, {"cpu": 4}),
+    ],
 )
 def test_trials_share_the_workers(gpus: int, at_once: int, nodes: int, wanted: dict[str, float]) -> None:
     worker = Resources("12", "1Gi", None, "1Gi", extended={"nvidia.com/gpu": gpus})
-    run = build.run(kind="rayjob", nodes=nodes, worker=worker, program={"launcher": "ray-tune", "tune": {**TUNE, "max_concurrent_trials": at_once}})
+    run = build.run(
+        kind="rayjob", nodes=nodes, worker=worker, program={"launcher": "ray-tune", "tune": {**TUNE, "max_concurrent_trials": at_once}}
+    )
     env = {e["name"]: e.get("value") for e in environment(frame(run, 1, "", "")) if isinstance(e, dict)}
     assert json.loads(str(env["TAU_TUNE_TRIAL_RESOURCES"])) == wanted

@@ -6,7 +6,7 @@ if ! command -v git >/dev/null; then
   exit 1
 fi
 umask 022
-export HOME="${TMPDIR:-/tmp}" GIT_TERMINAL_PROMPT=0 GIT_CONFIG_NOSYSTEM=1
+export HOME="${TMPDIR:-/tmp}" GIT_TERMINAL_PROMPT=0
 export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="$TAU_GIT_ROOT" GIT_CONFIG_KEY_1=advice.detachedHead GIT_CONFIG_VALUE_1=false
 if [ -n "${TAU_GIT_KEY-}" ]; then
   case $TAU_GIT_URL in
