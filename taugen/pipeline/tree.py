@@ -10,6 +10,7 @@ from pathlib import Path
 from taugen.diag import Diagnostic, Refused, Span
 from taugen.pipeline.check import Report
 from taugen.pipeline.compile import Compiled
+from taugen.pipeline.naming import matching
 from taugen.pipeline.project import Project
 from taugen.render import file
 
@@ -119,20 +120,8 @@ def _there(folder: Path, top: Path) -> dict[str, str]:
 
 def find(project: Project, report: Report, run: str) -> list[Compiled]:
     """The documents that RUN names: workspace/name, workspace/name/digest8, an object's name, or a path. Raises `Refused`."""
-    inside = os.path.relpath(Path(run).absolute(), project.root).replace(os.sep, "/")
-    found = []
-    for one in report.compiled:
-        doc = one.doc
-        names = {f"{doc.workspace}/{doc.name}", doc.run_id, doc.run, doc.file}
-        if run in names or inside == doc.file or inside == doc.folder or run.rpartition("-")[0] == doc.run:
-            found.append(one)
-    if not found:
-        from taugen.words.suggest import closest
-
-        near = closest(run, [f"{one.doc.workspace}/{one.doc.name}" for one in report.compiled])
-        hint = f"did you mean {near}?" if near else "name it workspace/name, or by the path of its document"
-        raise Refused(f"no run is called {run}", hint=hint, code=2)
-    return found
+    chosen = matching([one.doc for one in report.compiled], run, project.root)
+    return [one for one in report.compiled if any(one.doc is doc for doc in chosen)]
 
 
 def one(project: Project, report: Report, run: str) -> str:

@@ -1,0 +1,43 @@
+"""Stages look only downwards, and each thing outside has one door."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def importers(module: str) -> set[str]:
+    """The modules of taugen that import `module`, at whatever depth of their code."""
+    found = set()
+    for path in (ROOT / "taugen").rglob("*.py"):
+        if {"data", "scripts"} & set(path.relative_to(ROOT).parts):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if any(name == module or name.startswith(module + ".") for name in names):
+                found.add(path.relative_to(ROOT / "taugen").with_suffix("").as_posix())
+    return found
+
+
+def test_stages_look_only_downwards():
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-500:]
+
+
+def test_programs_are_started_by_two_modules():
+    """git by one; `taugen doctor` asks kubectl for its version."""
+    assert importers("subprocess") == {"load/git", "pipeline/doctor"}
+
+
+def test_each_library_for_the_outside_has_one_place():
+    assert importers("git") == {"load/history"}
+    assert importers("kubernetes") == {"pipeline/doctor"}
+    assert importers("urllib.request") == set()
+    assert importers("socket") == set()
+
+
+def test_nothing_reads_the_clock_or_rolls_dice():
+    assert importers("time") | importers("random") | importers("uuid") | importers("secrets") == set()
