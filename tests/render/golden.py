@@ -1,4 +1,5 @@
-"""The shapes whose manifests are kept byte for byte under `golden/`. `python -m tests.render.golden` writes them anew: read the diff before committing it."""
+"""The shapes whose manifests are kept byte for byte under `golden/`. `python -m tests.render.golden` writes them anew: read the diff before
+committing it."""
 
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from taugen.words.emit import emit
 from tests.render import build
 
 FOLDER = Path(__file__).parent / "golden"
+MODELS = "https://git.acme.example/vision/models.git"
 RAY_IMAGE = "mcr.microsoft.com/aks/ai-runtime/ray:py3.12-ray2.56.0-cuda13.0"
 H100 = Resources("192", "1760Gi", None, "1760Gi", extended={"nvidia.com/gpu": 8, "rdma/ib": 8})
 RACK = Placement("training", "training", "priority", ("h100-80gb",), (build.TOLERATION,), ("required", "acme.example/rack"), None)
@@ -49,9 +51,10 @@ SHAPES: dict[str, dict[str, Any]] = {
         "experiment": {"project": "7b", "hyperparameters": {"lr": 0.1}, "seed": 7}, "env": (EnvVar("NCCL_IB_HCA", "mlx5"),),
     },
     "job-checkout-and-copies": {
-        "code": Code("git", "says so", base="exp", url="https://git.acme.example/vision/models.git", commit="c0ffee" + "0" * 34, secret=("deploy", "token")),
+        "code": Code("git", "says so", base="exp", url=MODELS, commit="c0ffee" + "0" * 34, secret=("deploy", "token")),
         "copies": (ImageCopy("weights", "registry.acme.example/weights@sha256:" + "0" * 64, "/weights", "/models/base"),),
-        "program": {"pip": ("evaluate==0.4.3",)}, "placement": Placement("training", "training", None, ("a100-80gb",), (build.TOLERATION,), None, ZONE),
+        "program": {"pip": ("evaluate==0.4.3",)},
+        "placement": Placement("training", "training", None, ("a100-80gb",), (build.TOLERATION,), None, ZONE),
     },
     "jobset-gang-rdma": {
         "kind": "jobset", "nodes": 2, "processes": 8, "worker": H100, "rdma": True, "placement": RACK, "env": (EnvVar("EMPTY", ""),),
@@ -60,7 +63,9 @@ SHAPES: dict[str, dict[str, Any]] = {
     "rayjob-launch": {**RAY, "program": {**PYTHON, "pip": ("torch>=2.4.0",)}},
     "rayjob-train": {
         **RAY, "nodes": 2, "placement": RACK, "mounts": (CKPT,), "checkpoint": AUTO, "output": "/checkpoints/pretrain",
-        "program": {**PYTHON, "launcher": "ray-train", "args": ("--epochs", "3"), "configs": {"torch_config": {"backend": "nccl"}}, "setup": "export A=1\n"},
+        "program": {
+            **PYTHON, "launcher": "ray-train", "args": ("--epochs", "3"), "configs": {"torch_config": {"backend": "nccl"}}, "setup": "export A=1\n",
+        },
     },
     "rayjob-tune": {
         **RAY, "nodes": 4, "program": {
@@ -69,7 +74,8 @@ SHAPES: dict[str, dict[str, Any]] = {
         },
     },
     "rayjob-cpu-restricted": {
-        **RAY, "nodes": 3, "worker": Resources("8", "32Gi", "16", "32Gi", disk="20Gi"), "placement": build.CPU_PLACE, "restricted": True, "program": PYTHON,
+        **RAY, "nodes": 3, "worker": Resources("8", "32Gi", "16", "32Gi", disk="20Gi"), "placement": build.CPU_PLACE, "restricted": True,
+        "program": PYTHON,
     },
 }  # fmt: skip
 

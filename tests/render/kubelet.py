@@ -1,8 +1,7 @@
 """What a node does with a rendered pod, as far as a program can see it: volumes, expanded text, processes.
 
-ConfigMap volumes are laid out as the kubelet does it: a folder with the files, ``..data`` pointing to it, and a link for each top-level name. Absolute paths
-of the container are moved below a folder of the test.
-"""
+ConfigMap volumes are laid out as the kubelet does it: a folder with the files, ``..data`` pointing to it, and a link for each top-level
+name. Absolute paths of the container are moved below a folder of the test."""
 
 import base64
 import os

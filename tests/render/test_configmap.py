@@ -67,7 +67,7 @@ def test_keys_are_readable_and_never_shared() -> None:
 
 
 def test_text_is_text_and_the_rest_is_binary() -> None:
-    obj, code, _ = objects(FILES)
+    obj, _, _ = objects(FILES)
     assert set(obj["binaryData"]) == {"latin1.txt", "nul.bin"}
     assert base64.b64decode(obj["binaryData"]["nul.bin"]) == b"\0\1\2"
     assert obj["immutable"] is True

@@ -86,9 +86,8 @@ def test_arguments_and_variables_arrive_as_typed(tmp_path: Path, kind: str) -> N
 
 
 def test_a_shell_entrypoint_gets_its_arguments(tmp_path: Path) -> None:
-    files = {
-        "run.sh": b'#!/usr/bin/env bash\nset -euo pipefail\nfor f in "${@:-none}"; do\n  printf \'%s|\' "${f%.txt}" "${#f}" "$((1 + 1))"\ndone\n'
-    }
+    loop = b'for f in "${@:-none}"; do\n  printf "%s|" "${f%.txt}" "${#f}" "$((1 + 1))"\ndone\n'
+    files = {"run.sh": b"#!/usr/bin/env bash\nset -euo pipefail\n" + loop}
     out = node(tmp_path, files, program={"launcher": "shell", "file": "run.sh", "args": ("a b.txt", "$HOME", "*")}).out()
     assert out == "a b|7|2|$HOME|5|2|*|1|2|"
 
@@ -310,9 +309,8 @@ def test_checkout_gives_the_token_to_git_alone(tmp_path: Path, stored: str, user
     fake = tmp_path / "bin/git"
     real = shutil.which("git")
     asked = tmp_path / "asked"
-    fake.write_text(
-        f'#!/bin/sh\nif [ "$1" = fetch ]; then printf "protocol=https\\nhost=git.example\\n\\n" | {real} credential fill >{asked}; exit 1; fi\nexec {real} "$@"\n'
-    )
+    ask = f'printf "protocol=https\\nhost=git.example\\n\\n" | {real} credential fill >{asked}'
+    fake.write_text(f'#!/bin/sh\nif [ "$1" = fetch ]; then {ask}; exit 1; fi\nexec {real} "$@"\n')
     fake.chmod(0o755)
     found.path = f"{tmp_path}/bin:{found.path}"
     key = tmp_path / "key"

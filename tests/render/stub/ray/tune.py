@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from typing import Any
 
 reports: list[dict[str, Any]] = []
@@ -69,7 +70,8 @@ class Tuner:
     def restore(cls, path: str, *, trainable: Any, resume_errored: bool) -> "Tuner":
         assert resume_errored
         settings = {"metric": "loss", "mode": "min", "num_samples": 1}
-        return cls(trainable, param_space={"lr": "restored"}, tune_config=TuneConfig(**settings), run_config=RunConfig(name="", storage_path=path))
+        run = RunConfig(name="", storage_path=path)
+        return cls(trainable, param_space={"lr": "restored"}, tune_config=TuneConfig(**settings), run_config=run)
 
     def fit(self) -> Results:
         trials, errors = [], []
@@ -84,5 +86,6 @@ class Tuner:
             seen = reports[before:]
             if last or seen:
                 trials.append(Best(config, last or seen[-1]))
-        print("asked", json.dumps([self.tune.settings, self.run.settings, self.trainable.resources], sort_keys=True))
+        asked = json.dumps([self.tune.settings, self.run.settings, self.trainable.resources], sort_keys=True)
+        sys.stdout.write(f"asked {asked}\n")
         return Results(trials, errors)
