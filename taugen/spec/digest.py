@@ -106,7 +106,7 @@ def _typed(node: Node | None, value: Any, *, texts: bool) -> Json:
     if isinstance(node, ScalarNode):
         resolved: Json = node.value if node.style or texts else plain(node.value)
         if isinstance(resolved, str):
-            return '"' + node.value
+            return f'"{node.value}'
         return resolved if resolved is None or isinstance(resolved, bool) else str(node.value)
     return None
 

@@ -28,7 +28,7 @@ class Draft:
         self.data: dict[str, Json] = dict(document.data)
         self.typed: dict[Path, Path] = {}
         self.findings: list[Diagnostic] = []
-        self.gone: set[Path] = set()
+        self.gone: set[Path] = set(document.lost)
         self._own: set[Path] = set()
 
     def get(self, path: Path) -> object:

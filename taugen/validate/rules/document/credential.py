@@ -24,7 +24,8 @@ from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.spec.rundoc import RunDoc
 from taugen.validate.rules.document import _credentials as credentials
-from taugen.words import Json, Path, dotted
+from taugen.validate.rules.document import _texts as texts
+from taugen.words import Path, dotted
 
 ID = "credential"
 
@@ -37,10 +38,8 @@ def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
     """Known shapes anywhere in the document; telling names in env, args, configs and setup."""
     del policy
     seen: set[Path] = set()
-    texts: list[tuple[Path, str]] = []
-    _collect((), doc.document.data, texts)
-    if credentials.may_hold("\n".join([text for _, text in texts])):
-        for path, text in texts:
+    if credentials.may_hold(doc.document.source) or not texts.plain(doc.document):
+        for path, text in texts.of(doc.document.data):
             if (what := credentials.shape(text)) is not None:
                 seen.add(path)
                 yield _finding(doc, path, what)
@@ -59,17 +58,6 @@ def _finding(doc: RunDoc, typed: Path, what: str) -> Diagnostic:
     else:
         hint = _HINT
     return Diagnostic(ID, f"{name} looks like {what}", doc.document.span(typed), name, hint)
-
-
-def _collect(path: Path, value: Json, texts: list[tuple[Path, str]]) -> None:
-    if value.__class__ is str:
-        texts.append((path, value))
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            _collect((*path, key), item, texts)
-    elif isinstance(value, list):
-        for at, item in enumerate(value):
-            _collect((*path, at), item, texts)
 
 
 def _named(doc: RunDoc) -> Iterator[tuple[Path, str]]:

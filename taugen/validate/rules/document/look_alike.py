@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.spec.rundoc import RunDoc
-from taugen.words import Json, Path, confusables, dotted
+from taugen.validate.rules.document import _texts as texts
+from taugen.words import confusables, dotted
 
 ID = "look-alike"
 
@@ -35,25 +36,14 @@ _UNSEEN = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069
 def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
     """Names of teams, lanes and experiments; unseen characters in any text but `name` and `description`."""
     del policy
-    data = doc.document.data
+    if texts.plain(doc.document):
+        return
     for section, key in _NAMES:
         part = getattr(doc.spec, section)
         value = getattr(part, key) if part is not None else None
-        if value is not None and not value.isascii() and (odd := confusables.confusable(value)) is not None:
+        if value is not None and (odd := confusables.confusable(value)) is not None:
             yield doc.finding(ID, (section, key), f"{section}.{key} has {odd}", hint="type it with plain letters")
-    for path, text in _texts((), data):
+    for path, text in texts.of(doc.document.data):
         if (found := _UNSEEN.search(text)) is not None and path not in {("name",), ("description",)} and path[-2:] not in _NAMES:
             message = f"{dotted(path)} has {confusables.describe(found[0])}"
             yield Diagnostic(ID, message, doc.document.span(path), dotted(path), "remove the character")
-
-
-def _texts(path: Path, value: Json) -> Iterator[tuple[Path, str]]:
-    if isinstance(value, str):
-        if not value.isascii():
-            yield path, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _texts((*path, key), item)
-    elif isinstance(value, list):
-        for at, item in enumerate(value):
-            yield from _texts((*path, at), item)
