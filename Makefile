@@ -55,7 +55,7 @@ clusters: $(STAMP)
 	$(TAUGEN) -C examples render -o .
 
 bench: $(STAMP)
-	@$(PY) benchmarks/run.py
+	@$(PY) -m benchmarks $(ARGS)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache taugen-demo

@@ -1,0 +1,1 @@
+"""Plans of run @run@."""
