@@ -27,13 +27,13 @@ def deliver(case: Case) -> tuple[Code, tuple[ImageCopy, ...]]:
         if wish not in {"auto", "image"}:
             text = f"run.source takes the code from an image, so delivery can't be {wish}"
             case.report.error("code-delivery", DELIVERY, text, hint="leave code.delivery out, or remove run.source")
-        _without_files(case, "run.source takes the code from an image", ("git",))
+        _no_extra(case, "run.source takes the code from an image")
         return Code("image", "run.source names an image that holds the code"), (ImageCopy(SOURCE, source.image, source.path, "/tau/code"),)
     if wish == "image":
-        _without_files(case, "the code is in the image", ("git", "path"))
+        _no_extra(case, "the code is in the image")
         return Code("image", _BY_CHOICE, root=""), ()
     if section.git is not None and wish != "configmap":
-        _without_files(case, "the code is a checkout", ())
+        _no_extra(case, "the code is a checkout")
         return _git(case), ()
     if wish == "git":
         if not case.doc.lost(("code", "git")):
@@ -41,22 +41,15 @@ def deliver(case: Case) -> tuple[Code, tuple[ImageCopy, ...]]:
             case.report.error("code-git-missing", DELIVERY, "delivery by git needs the repository and the commit", hint=hint)
         case.report.refused = True
         return Code("git", _BY_CHOICE), ()
-    if section.git is not None:
-        text = "delivery by ConfigMap takes no checkout"
-        case.report.error("code-delivery", ("code", "git"), text, hint="write delivery: git, or remove code.git")
     return _configmap(case, wish), ()
 
 
-def _without_files(case: Case, why: str, more: tuple[str, ...]) -> None:
-    """Fields that choose files mean nothing where none is delivered from here."""
-    for field in ("include", "exclude", *more):
-        if getattr(case.code, field) is not None:
-            where: Path = ("code", field)
-            case.report.error("code-not-from-here", where, f"{why}, so code.{field} has nothing to act on", hint=f"remove code.{field}")
+def _no_extra(case: Case, why: str) -> None:
+    """Extra scripts travel in the ConfigMap only."""
     workflow = case.doc.spec.workflow
     if workflow is not None and workflow.extra_scripts:
-        text = f"{why}, so workflow.extra_scripts can't be put beside the entrypoint"
-        case.report.error("code-not-from-here", ("workflow", "extra_scripts"), text, hint="remove it")
+        text = f"{why}, so extra scripts can't be put beside the entrypoint"
+        case.report.error("code-extra-unused", ("workflow", "extra_scripts"), text, hint="remove them, or leave code.delivery out")
 
 
 def _git(case: Case) -> Code:

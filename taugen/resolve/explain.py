@@ -111,7 +111,9 @@ class _Layers:
 
     def size(self) -> Iterator[ExplainLine]:
         """The number of nodes or Ray workers."""
-        path: Path = ("compute", "workers") if self.run.kind == "rayjob" else ("execution", "nodes")
+        doc = self.run.doc
+        on_ray = self.run.kind == "rayjob" or (doc.has(("compute", "workers")) and not doc.has(("execution", "nodes")))
+        path: Path = ("compute", "workers") if on_ray else ("execution", "nodes")
         row = Row(path, lambda run: run.nodes, ("workers",), None, lambda _: "one where nobody says otherwise")
         line = self.line(row)
         if line is not None:

@@ -6,6 +6,7 @@ In: what was decided about its size. Out: findings, the longest time in admissio
 from taugen.policy.model import Profile
 from taugen.policy.set import Item
 from taugen.resolve.case import Case
+from taugen.resolve.program import typed_nodes
 from taugen.words import Path, durations
 from taugen.words.errors import TextError
 
@@ -16,7 +17,7 @@ def limit_of_workspace(case: Case, gpus: int, nodes: int) -> None:
     most = item.spec.limits.gpusPerRun
     if most is None or gpus * nodes <= most:
         return
-    count: Path = ("compute", "workers") if case.kind == "rayjob" else ("execution", "nodes")
+    count = typed_nodes(case)[1]
     order: tuple[Path, ...] = (count, ("compute", "gpus")) if gpus <= most else (("compute", "gpus"), count)
     path = next((p for p in order if case.doc.has(p)), ("policy", "profile"))
     how = f" ({nodes} x {gpus})" if nodes > 1 else ""

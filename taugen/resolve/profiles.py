@@ -11,6 +11,7 @@ from typing import NamedTuple
 from taugen.policy.model import Bounds, Profile
 from taugen.policy.set import Item
 from taugen.resolve.case import KIND, Case
+from taugen.resolve.program import typed_nodes
 from taugen.resolve.queues import Queues
 from taugen.resolve.sizes import times
 from taugen.words import Path, durations, quantity, suggest
@@ -34,6 +35,7 @@ class Typed(NamedTuple):
     kind: str
     gpus: int | None
     workers: int | None
+    workers_path: Path
     cpus: str | None
     cpu_limit: str | None
     memory: str | None
@@ -92,11 +94,13 @@ def choose(case: Case, queue: Queues) -> Choice:
 
 def _typed(case: Case, queue: Queues) -> Typed:
     compute, wishes = case.compute, case.policy
+    workers, path = typed_nodes(case)
     preferred = wishes.topology is None and wishes.preferred_topology is not None
     return Typed(
         kind=case.kind,
         gpus=compute.gpus,
-        workers=compute.workers if case.kind == "rayjob" else case.execution.nodes,
+        workers=workers,
+        workers_path=path,
         cpus=compute.cpus,
         cpu_limit=compute.cpu_limit,
         memory=compute.memory,
@@ -218,8 +222,7 @@ def breaches(spec: Profile, typed: Typed) -> list[Breach]:
     elif spec.kinds and typed.kind not in spec.kinds:
         check("kind", typed.kind, None, KIND, compare=None)
     gpus_fit = check("gpus", _text(typed.gpus), _text(spec.gpus), ("compute", "gpus"))
-    nodes: Path = ("compute", "workers") if typed.kind == "rayjob" else ("execution", "nodes")
-    check("workers", _text(typed.workers), _text(spec.workers), nodes)
+    check("workers", _text(typed.workers), _text(spec.workers), typed.workers_path)
     gpus = typed.gpus if typed.gpus is not None else spec.gpus
     shared = gpus if gpus_fit else None
     _per_gpu(check, "cpus", shared, ("cpuPerGpu", spec.cpuPerGpu), (typed.cpus, typed.cpu_limit, "cpu_limit"))

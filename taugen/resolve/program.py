@@ -90,15 +90,22 @@ def _tune(execution: ExecutionSection) -> dict[str, Json]:
     }
 
 
+def typed_nodes(case: Case) -> tuple[int | None, Path]:
+    """The document's number of Ray workers, or of nodes (`compute.workers` under torchrun means them too), and where it says so."""
+    if case.kind == "rayjob" or case.execution.nodes is None:
+        return case.compute.workers, ("compute", "workers")
+    return case.execution.nodes, ("execution", "nodes")
+
+
 def nodes(case: Case, profile: Item[Profile] | None, launcher: str) -> int:
     """Ray workers, or pods of a gang: the document's, else the profile's, else one. Only torchrun knows how to be a gang."""
-    typed = case.compute.workers if case.kind == "rayjob" else case.execution.nodes
+    typed = typed_nodes(case)[0]
     if typed is not None:
         return typed
     count = (profile.spec.workers if profile is not None else None) or 1
-    if count > 1 and case.kind != "rayjob" and launcher != "torchrun" and profile is not None:
+    if count > 1 and case.kind == "job" and launcher != "torchrun" and profile is not None:
         text = f"profile {profile.name} has {count} nodes, and only torchrun starts one program on several"
-        hint = "write launcher: torchrun, or nodes: 1 if the profile lets you"
+        hint = "write launcher: torchrun, workload_kind: jobset, or nodes: 1 if the profile lets you"
         case.report.error("nodes-need-torchrun", ("execution", "launcher"), text, hint=hint, origin=profile.span(("workers",), key=True))
     return count
 
