@@ -37,7 +37,7 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
         return
     for kind in ("Queue", "Cohort"):
         for _, item in sorted(policy.of(kind).items()):
-            if item.spec.fairSharing is not None:
+            if item.spec.fairSharing is not None and item.spec.fairSharing.weight != "1":
                 message = f"the weight of {item.label} does nothing while Kueue's fair sharing is off"
                 hint = "write queueing: {fairSharing: {enable: true}} in the Platform if it is on"
                 yield item.finding(ID, ("fairSharing",), message, hint=hint, severity=Severity.NOTE, key=True)

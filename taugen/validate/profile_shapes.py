@@ -1,0 +1,146 @@
+"""The smallest and the largest run that a profile admits, asked of the same placement as real runs.
+
+In: a profile and a policy. Out: `Shape` values and, for one of them, what stands in its way everywhere. A value that policy leaves open is not made up: a
+shape then says less, and the questions about it are milder.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from taugen.policy import model
+from taugen.policy.set import Item, Policy
+from taugen.resolve.placement import Obstacle, Placer, Pods, Question
+from taugen.words import Path, quantity
+
+Choose = Callable[[Sequence[Decimal]], Decimal]
+
+_NEARNESS = (
+    "queue-not-on-cluster",
+    "gpu-not-in-queue",
+    "gpu-class-not-in-queue",
+    "no-cpu-flavor",
+    "topology-unknown-level",
+    "quota-missing",
+    "no-node-fits",
+    "quota-too-small",
+)
+"""Obstacles, the last nearest to success: of several clusters the one is told that lacks least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Equal workers. `causes`: which field of the profile decides a resource (or the wish) of that name in a finding of a run."""
+
+    gpus: int
+    workers: int
+    requests: tuple[tuple[str, str], ...]
+    gpu_classes: tuple[str | None, ...]
+    topology: str | None
+    queues: tuple[str, ...]
+    causes: dict[Path, Path]
+
+    @property
+    def text(self) -> str:
+        """`2 workers of 8 GPUs, 96 cpu, 1600Gi memory`."""
+        each = [f"{self.gpus} GPUs" if self.gpus != 1 else "1 GPU"] if self.gpus else []
+        each += [f"{amount} {resource}" for resource, amount in self.requests]
+        return f"{self.workers} worker{'s' if self.workers != 1 else ''} of {', '.join(each) or 'any size'}"
+
+
+def smallest(policy: Policy, profile: Item[model.Profile]) -> Shape | None:
+    """The least that a run of the profile can be; None where the profile does not say how many GPUs it has."""
+    return _shape(policy, profile, "min", min)
+
+
+def largest(policy: Policy, profile: Item[model.Profile]) -> Shape | None:
+    """The most; None where it has no bound."""
+    return _shape(policy, profile, "max", max)
+
+
+def obstacle(placer: Placer, shape: Shape, clusters: Sequence[str]) -> Obstacle | None:
+    """What keeps the shape off all of the clusters; None if one takes it."""
+    found: list[Obstacle] = []
+    for queue in shape.queues:
+        for gpu_class in shape.gpu_classes:
+            pods = Pods(shape.workers, shape.requests)
+            question = Question(queue, tuple(clusters), shape.gpus, gpu_class, None, pods, (), shape.topology, False)
+            answer = placer.ask(question)
+            if answer.places:
+                return None
+            found += answer.obstacles
+    return max(found, key=lambda o: _NEARNESS.index(o.rule) if o.rule in _NEARNESS else -1, default=None)
+
+
+def _shape(policy: Policy, profile: Item[model.Profile], side: str, choose: Choose) -> Shape | None:
+    spec = profile.spec
+    gpus = _count(spec, "gpus", spec.gpus, side, choose)
+    if gpus is None and side == "min" and "gpus" in spec.override:
+        gpus = 1 if spec.gpuClass is not None else 0
+    workers = _count(spec, "workers", spec.workers, side, choose)
+    if workers is None and (side == "min" or "workers" not in spec.override):
+        workers = 1
+    if gpus is None or workers is None:
+        return None
+    causes = {("compute", "gpus"): _cause(spec, "gpus", ("gpus",)), ("policy", "queue"): ("queue",), ("policy", "topology"): ("topology",)}
+    causes["compute", "gpu_class"] = ("gpuClass",)
+    requests = []
+    for resource, field, each in (("cpu", "cpus", spec.cpuPerGpu), ("memory", "memory", spec.memoryPerGpu)):
+        own = quantity.multiply(each, gpus) if each is not None and gpus else None
+        amount = _amount(spec, field, own, side, choose)
+        fallback: Path = (f"{resource}PerGpu",) if own is not None else ()
+        causes["compute", field] = _cause(spec, field, fallback)
+        if amount is not None:
+            requests.append((resource, amount))
+    topology = None if "topology" in spec.override else spec.topology
+    return Shape(gpus, workers, tuple(requests), _classes(spec, gpus), topology, _queues(policy, spec), causes)
+
+
+def _cause(spec: model.Profile, field: str, own: Path) -> Path:
+    return ("override", field) if field in spec.override else own
+
+
+def _bounds(spec: model.Profile, field: str, side: str) -> Iterator[str]:
+    bounds = spec.override[field]
+    if bounds.oneOf is not None:
+        yield from bounds.oneOf
+    elif (bound := getattr(bounds, side)) is not None:
+        yield bound
+
+
+def _amount(spec: model.Profile, field: str, own: str | None, side: str, choose: Choose) -> str | None:
+    """The bound of an overridable field on one side, the profile's own value where it has none on it."""
+    if field not in spec.override:
+        return own
+    texts = list(_bounds(spec, field, side))
+    try:
+        amounts = {quantity.parse(text): text for text in texts}
+    except quantity.QuantityError:
+        return None  # profile-override says so
+    if not amounts:
+        return own if side == "max" and own is not None else None
+    return amounts[choose(list(amounts))]
+
+
+def _count(spec: model.Profile, field: str, own: int | None, side: str, choose: Choose) -> int | None:
+    if field not in spec.override:
+        return own
+    amount = _amount(spec, field, None, side, choose)
+    return int(quantity.parse(amount)) if amount is not None else None
+
+
+def _classes(spec: model.Profile, gpus: int) -> tuple[str | None, ...]:
+    bounds = spec.override.get("gpuClass")
+    if not gpus or spec.gpuClass in {None, "any"} or (bounds is not None and bounds.oneOf is None):
+        return (None,)
+    return tuple(dict.fromkeys([spec.gpuClass, *((bounds.oneOf or []) if bounds is not None else [])]))
+
+
+def _queues(policy: Policy, spec: model.Profile) -> tuple[str, ...]:
+    """The queues that a run may be in; those that don't exist are another finding."""
+    bounds = spec.override.get("queue")
+    if spec.queue is None or (bounds is not None and bounds.oneOf is None):
+        named = sorted(policy.queues)
+    else:
+        named = [spec.queue, *((bounds.oneOf or []) if bounds is not None else [])]
+    return tuple(q for q in dict.fromkeys(named) if q in policy.queues)
