@@ -1,10 +1,13 @@
 """`--format text`: for people. Each finding with its line and a caret, colour where asked for, nothing that a terminal would act on."""
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from taugen.diag import Diagnostic, Refused, Severity, Span
-from taugen.pipeline.check import Report
 from taugen.words.names import printable
+
+if TYPE_CHECKING:
+    from taugen.pipeline.check import Report
 
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 _WIDEST = 160
@@ -14,7 +17,7 @@ Lines = Callable[[str, int], str | None]
 """The text of line N (from 1) of a file, or None."""
 
 
-def write(report: Report, lines: Lines, *, color: bool = False) -> str:
+def write(report: "Report", lines: Lines, *, color: bool = False) -> str:
     """All findings and a summary line."""
     out = [one(d, lines, color=color) for d in report.findings]
     out.append(summary(report, color=color))
@@ -61,7 +64,7 @@ def excerpt(span: Span, lines: Lines, colour: str) -> list[str]:
     return [f"{gutter} | {shown}", f"      | {' ' * (start - shift)}{mark}"]
 
 
-def summary(report: Report, *, color: bool = False) -> str:
+def summary(report: "Report", *, color: bool = False) -> str:
     """The last line: what was looked at and what was found."""
     errors, warnings, notes = (report.count(s) for s in (Severity.ERROR, Severity.WARNING, Severity.NOTE))
     looked = f"{report.runs} run{'s' * (report.runs != 1)}, {report.documents} documents"
