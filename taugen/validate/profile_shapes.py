@@ -5,7 +5,7 @@ shape then says less, and the questions about it are milder.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from taugen.policy import model
@@ -53,9 +53,15 @@ def smallest(policy: Policy, profile: Item[model.Profile]) -> Shape | None:
     return _shape(policy, profile, "min", min)
 
 
-def largest(policy: Policy, profile: Item[model.Profile]) -> Shape | None:
-    """The most; None where it has no bound."""
-    return _shape(policy, profile, "max", max)
+def upper(policy: Policy, profile: Item[model.Profile]) -> Iterator[Shape]:
+    """The upper bounds, each by itself: the largest worker in the smallest number, and the largest number of the smallest worker."""
+    small, large = smallest(policy, profile), _shape(policy, profile, "max", max)
+    if large is not None:
+        yield large if small is None else replace(large, workers=small.workers)
+    workers = _count(profile.spec, "workers", profile.spec.workers, "max", max)
+    if small is not None and workers is not None and workers != small.workers:
+        causes = dict.fromkeys(small.causes, _cause(profile.spec, "workers", ("workers",)))
+        yield replace(small, workers=workers, causes=causes)
 
 
 def obstacle(placer: Placer, shape: Shape, clusters: Sequence[str]) -> Obstacle | None:

@@ -1,0 +1,44 @@
+"""The deploy tree has a folder of its own.
+
+Publish owns what it writes there and deletes what no source makes any more. The folder is relative to the root of the deploy branch; the
+overlays and policy that make the tree are never in it.
+
+Breaks:
+
+    kind: Project
+    metadata: {name: tern}
+    spec:
+      output: {path: ../clusters}
+
+Mends:
+
+    kind: Project
+    metadata: {name: tern}
+    spec:
+      output: {path: clusters}
+
+Source: this project
+"""
+
+from collections.abc import Iterator
+
+from taugen.diag import Diagnostic
+from taugen.policy.set import Policy
+from taugen.words.errors import shown
+
+ID = "output-path"
+
+
+def check(policy: Policy) -> Iterator[Diagnostic]:
+    """Findings of the rule."""
+    project = policy.project
+    for path, folder in ((("output", "path"), project.spec.output.path), (("overlays",), project.spec.overlays)):
+        parts = folder.split("/")
+        if folder.startswith("/") or ".." in parts or not folder.isprintable() or "\\" in folder:
+            message = f"{shown(folder)} is no folder below the root of the repository"
+            yield project.finding(
+                ID, path, message, hint=f"write a relative path without .., such as {path[0] if path[0] != 'output' else 'clusters'}"
+            )
+    if not any(part not in {"", "."} for part in project.spec.output.path.split("/")):
+        message = "the deploy tree can't be the whole branch"
+        yield project.finding(ID, ("output", "path"), message, hint="write a folder, such as clusters")
