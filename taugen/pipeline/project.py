@@ -10,7 +10,7 @@ from taugen.diag import Diagnostic, Refused, Span
 from taugen.load import git
 from taugen.load.glob import GlobError, Matcher
 from taugen.load.tree import GitTree, SourceTree, WorkTree
-from taugen.policy.load import load_policy
+from taugen.policy.load import load_policy, with_overlays
 from taugen.policy.set import Policy
 from taugen.render.overlay import Overlays, load_overlays
 
@@ -86,6 +86,7 @@ def load_project(root: Path, tree: SourceTree) -> Project:
     if policy is None:
         raise Refused(f"{ROOT_FILE} can't be read", findings=findings)
     overlays, more = load_overlays(tree, policy)
+    policy = with_overlays(policy, {"patches": overlays.digest} if overlays.digest else {})
     findings = [*findings, *more]
     try:
         matcher = Matcher(policy.project.spec.runs)
