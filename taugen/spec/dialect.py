@@ -11,6 +11,7 @@ from taugen.diag import Severity
 from taugen.load.nodes import Document
 from taugen.spec import environment, moves, storages
 from taugen.spec.draft import MISSING, Draft
+from taugen.spec.model import RunSpec
 from taugen.spec.refused import REFUSED, REFUSED_VALUES
 from taugen.spec.spellings import RENAMES, SPECIAL, VALUES
 from taugen.words import Path, dotted
@@ -19,7 +20,7 @@ from taugen.words import Path, dotted
 def _by_section() -> tuple[frozenset[str], dict[str, frozenset[str]]]:
     """Keys that are not canonical: at the top, and by section."""
     paths = [r.old for r in RENAMES] + [*SPECIAL, *REFUSED]
-    top = frozenset(str(p[0]) for p in paths if len(p) == 1)
+    top = frozenset(str(p[0]) for p in paths if len(p) == 1 or p[0] not in RunSpec.model_fields)
     sections: dict[str, set[str]] = {}
     for path in paths:
         if len(path) > 1 and path[0] not in top:
@@ -49,6 +50,7 @@ def draft_of(document: Document) -> Draft:
     environment.read(draft)
     storages.mounts(draft)
     _words(draft)
+    moves.implied(draft)
     return draft
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from taugen.spec.draft import Draft
 from taugen.spec.types import kind_of
-from taugen.words import Json, Path
+from taugen.words import Json, Path, dotted, suggest
+from taugen.words.names import printable
 
 _ENV: Path = ("runtime", "env")
 
@@ -49,18 +50,12 @@ def _entry(draft: Draft, at: int, entry: Any, literals: dict[str, Json], secrets
             "write NAME: value lines",
         )
         return None
+    known = _known(draft, here, entry, ("name", "value", "valueFrom"))
     name = entry.get("name")
     if not isinstance(name, str) or not name:
-        draft.add("field-missing", here, "this entry of runtime.env has no name", "write NAME: value")
+        if known:
+            draft.add("field-missing", here, "this entry of runtime.env has no name", "write NAME: value")
         return None
-    for key in entry.keys() - {"name", "value", "valueFrom"}:
-        draft.add(
-            "unknown-key",
-            (*here, key),
-            f"unknown key {key} in an entry of runtime.env",
-            "the keys here are name, value, valueFrom",
-            key=True,
-        )
     source = entry.get("valueFrom")
     if source is None:
         literals.setdefault(name, entry.get("value", ""))
@@ -76,17 +71,38 @@ def _entry(draft: Draft, at: int, entry: Any, literals: dict[str, Json], secrets
     return name
 
 
+def _known(draft: Draft, here: Path, entry: dict[str, Any], keys: tuple[str, ...]) -> bool:
+    """Whether the entry has only these keys; a finding for each other one."""
+    strange = [key for key in entry if key not in keys]
+    for key in strange:
+        near = suggest.closest(key, keys)
+        hint = f"did you mean {near}?" if near else f"the keys here are {', '.join(keys)}"
+        draft.add("unknown-key", (*here, key), f"unknown key {printable(key)[:60]} in {dotted(here)}", hint, key=True)
+    return not strange
+
+
 def _reference(draft: Draft, here: Path, source: Any) -> str | None:
-    ref = source.get("secretKeyRef") if isinstance(source, dict) else None
     hint = "write valueFrom: {secretKeyRef: {name: SECRET, key: KEY}}, or better NAME: SECRET:KEY in runtime.env_secret"
-    if not isinstance(ref, dict) or len(source) != 1:
+    if not isinstance(source, dict):
+        draft.add("value-type", here, f"{dotted(here)} is {kind_of(source)}, but a mapping is wanted", hint)
+        return None
+    if "secretKeyRef" not in source and source.keys() & {"configMapKeyRef", "fieldRef", "resourceFieldRef", "fileKeyRef"}:
         draft.add("value-form", here, "only a secretKeyRef can be the source of a variable", hint)
         return None
-    name, key = ref.get("name"), ref.get("key")
-    if not isinstance(name, str) or not isinstance(key, str) or ref.keys() - {"name", "key"}:
-        draft.add("value-form", (*here, "secretKeyRef"), "a secretKeyRef has a name and a key, nothing else", hint)
+    if not _known(draft, here, source, ("secretKeyRef",)):
         return None
-    return f"{name}:{key}"
+    ref, at = source.get("secretKeyRef"), (*here, "secretKeyRef")
+    if not isinstance(ref, dict):
+        draft.add("value-type", at, "a secretKeyRef is a mapping with a name and a key", hint)
+        return None
+    if not _known(draft, at, ref, ("name", "key")):
+        return None
+    for key in ("name", "key"):
+        if not isinstance(ref.get(key), str) or not ref[key]:
+            where = (*at, key) if key in ref else at
+            draft.add("value-type" if key in ref else "field-missing", where, f"a secretKeyRef needs the {key} as text", hint)
+            return None
+    return f"{ref['name']}:{ref['key']}"
 
 
 def _merge(draft: Draft, section: dict[str, Json], secrets: dict[str, Json]) -> None:

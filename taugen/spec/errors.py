@@ -44,22 +44,20 @@ _EXAMPLES = {
 def translate(draft: Draft, errors: list[ErrorDetails]) -> set[Path]:
     """Add a finding for each error; returns what to leave out."""
     drop: set[Path] = set()
-    meant: set[Path] = set()
     ordinary = []
     for error in errors:
         path = tuple(part for part in error["loc"] if part != "[key]")
         if error["type"] == "extra_forbidden":
-            meant |= _unknown(draft, path)
+            draft.gone |= _unknown(draft, path)
             drop.add(_field(path))
             continue
         ordinary.append((path, error))
-    draft.gone |= meant
     for path, error in ordinary:
         field = _field(path[:-1] if error["type"] == "missing" else path)
         drop.add(field)
-        draft.gone.add(field)
-        if error["type"] != "missing" or path not in meant:
+        if error["type"] != "missing" or path not in draft.gone:
             draft.findings.append(_finding(draft, path, error))
+        draft.gone.add(field)
     return drop
 
 
@@ -86,7 +84,7 @@ def _finding(draft: Draft, path: Path, error: ErrorDetails) -> Diagnostic:
         return Diagnostic(
             "field-missing", f"{dotted(parent)} has no {path[-1]}", draft.document.span(parent), dotted((*parent, path[-1])), hint
         )
-    on_key = "[key]" in error["loc"]
+    on_key = "[key]" in error["loc"] or kind in {"too_long", "too_short"}
     if kind in _WANTED:
         rule, (message, hint) = "value-type", _type(draft, path, typed, error["input"], _WANTED[kind])
     elif kind == "literal_error":

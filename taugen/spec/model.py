@@ -92,7 +92,7 @@ class RuntimeSection(Section):
     env: dict[EnvName, ScalarText] | None = Field(None, description="Environment variables; values arrive as typed.")
     env_secret: dict[EnvName, SecretRef] | None = Field(None, description="NAME: SECRET:KEY, from the workspace's secrets.")
     python: Text | None = Field(None, description="Python interpreter in the image; default python3 (python on Ray images).")
-    security: Security | None = None
+    security: Security | None = Field(None, description="How tightly the containers are held.")
 
 
 class HeadSize(Section):
@@ -100,8 +100,8 @@ class HeadSize(Section):
 
     cpus: CpuQuantity | None = Field(None, description="CPUs of the head; default 2.")
     memory: MemoryQuantity | None = Field(None, description="Memory of the head; default 8Gi.")
-    cpu_limit: CpuQuantity | None = None
-    memory_limit: MemoryQuantity | None = None
+    cpu_limit: CpuQuantity | None = Field(None, description="CPU limit of the head; default: none.")
+    memory_limit: MemoryQuantity | None = Field(None, description="Memory limit of the head; default: the request.")
 
 
 class Rdma(Section):
@@ -124,17 +124,17 @@ class ComputeSection(Section):
     memory_limit: MemoryQuantity | None = Field(None, description="Memory limit; default: the request.")
     shm_size: MemoryQuantity | None = Field(None, description="Size of /dev/shm; counts against memory.")
     disk: MemoryQuantity | None = Field(None, description="Ephemeral storage requested by each worker.")
-    head: HeadSize | None = None
+    head: HeadSize | None = Field(None, description="Size of the Ray head.")
     mig_profile: Text | None = Field(None, description="MIG slice, e.g. 1g.10gb: gpus counts slices.")
-    rdma: Rdma | None = None
+    rdma: Rdma | None = Field(None, description="InfiniBand or RoCE devices.")
 
 
 class NodeAffinityTerm(Section):
     """One wish about node labels, all of which must hold."""
 
-    key: Text
-    operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"] = "In"
-    values: list[ScalarText] | None = None
+    key: Text = Field(description="Label of the nodes.")
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"] = Field("In", description="How the label is compared.")
+    values: list[ScalarText] | None = Field(None, description="What it is compared with, as typed.")
 
 
 TOPOLOGIES = ("unconstrained", "same-host", "same-accelerator-domain", "same-network-domain", "same-site")
@@ -162,16 +162,16 @@ class Mount(Section):
     name: Name = Field(description="Name of the volume.")
     storage: Text = Field(description="A Storage of the workspace.")
     path: Text = Field(description="Absolute path in the container.")
-    read_only: bool | None = None
+    read_only: bool | None = Field(None, description="Whether the run may only read it; default: as the Storage says.")
 
 
 class ImageAsset(Section):
     """Files copied out of an image before the program starts."""
 
-    name: Name
-    image: ImageRef
-    source_path: Text
-    mount_path: Text
+    name: Name = Field(description="Name of the asset.")
+    image: ImageRef = Field(description="Image that holds the files, pinned by digest.")
+    source_path: Text = Field(description="Absolute folder or file in that image.")
+    mount_path: Text = Field(description="Absolute path in the container.")
 
 
 class StorageSection(Section):
@@ -179,8 +179,8 @@ class StorageSection(Section):
 
     data: Text | None = Field(None, description="The workspace's Storage that is mounted at its path, as TAU_DATA_DIR.")
     output: Text | None = Field(None, description="Absolute folder for results, below a mounted storage: TAU_OUTPUT_DIR.")
-    mounts: list[Mount] | None = None
-    image_assets: list[ImageAsset] | None = Field(None, max_length=8)
+    mounts: list[Mount] | None = Field(None, description="Further storages, each at a path.")
+    image_assets: list[ImageAsset] | None = Field(None, max_length=8, description="Files copied out of images before the program starts.")
 
 
 class CheckpointSection(Section):
@@ -199,7 +199,9 @@ class CheckpointSection(Section):
 class ExecutionSection(Section):
     """How processes are started."""
 
-    launcher: Literal["python", "torchrun", "ray-train", "ray-tune"] | None = None
+    launcher: Literal["python", "torchrun", "ray-train", "ray-tune"] | None = Field(
+        None, description="What starts the program; default: python, or by the first line of the file."
+    )
     nodes: PositiveCount | None = Field(None, description="Nodes of a torchrun gang; default 1.")
     processes_per_node: PositiveCount | None = Field(None, description="Processes per node; torchrun default: the GPUs.")
     configs: dict[Text, object] | None = Field(
@@ -219,10 +221,12 @@ class ResilienceSection(Section):
     """When a failed attempt is followed by another."""
 
     max_retries: Annotated[int, Field(ge=0, le=998)] | None = Field(None, description="Attempts after the first; default 0.")
-    retry_on: list[Literal["Preempted", "Evicted", "OOMKilled", "NodeFailure", "Error"]] | None = None
-    fatal_exit_codes: list[Annotated[int, Field(ge=1, le=255)]] | None = None
-    backoff_initial: Duration | None = None
-    backoff_max: Duration | None = None
+    retry_on: list[Literal["Preempted", "Evicted", "OOMKilled", "NodeFailure", "Error"]] | None = Field(
+        None, description="Which failures are tried again; default Preempted and Evicted."
+    )
+    fatal_exit_codes: list[Annotated[int, Field(ge=1, le=255)]] | None = Field(None, description="Exit codes that are never tried again.")
+    backoff_initial: Duration | None = Field(None, description="Time before the second attempt, doubled for each further one; default 30s.")
+    backoff_max: Duration | None = Field(None, description="Longest time between two attempts; default 5m.")
 
 
 class Offload(Section):
@@ -238,7 +242,7 @@ class MetricsSection(Section):
 
     history: list[Text] | None = Field(None, description="JSONL files or globs under the output folder.")
     prometheus: dict[Text, Text] | None = Field(None, description="NAME: PromQL, recorded at the end.")
-    offload: Offload | None = None
+    offload: Offload | None = Field(None, description="TauGrid's metrics upload; no effect here.")
 
 
 class ExperimentSection(Section):
@@ -283,16 +287,16 @@ class RunSpec(Section):
         None, description="What an edited document does while its older run lives."
     )
     workspace: Text | None = Field(None, description="Only to repeat the folder's name.")
-    run: RunSection | None = None
-    code: CodeSection | None = None
-    runtime: RuntimeSection | None = None
-    compute: ComputeSection | None = None
-    policy: PolicySection | None = None
-    storage: StorageSection | None = None
-    checkpoint: CheckpointSection | None = None
-    execution: ExecutionSection | None = None
-    resilience: ResilienceSection | None = None
-    metrics: MetricsSection | None = None
-    experiment: ExperimentSection | None = None
-    model: ModelSection | None = None
-    workflow: WorkflowSection | None = None
+    run: RunSection | None = Field(None, description="What runs.")
+    code: CodeSection | None = Field(None, description="Which files travel with the run, and how.")
+    runtime: RuntimeSection | None = Field(None, description="What the containers are made of.")
+    compute: ComputeSection | None = Field(None, description="Shape of each worker.")
+    policy: PolicySection | None = Field(None, description="Where the run may go.")
+    storage: StorageSection | None = Field(None, description="Which data the run sees.")
+    checkpoint: CheckpointSection | None = Field(None, description="Where checkpoints are and how a run resumes.")
+    execution: ExecutionSection | None = Field(None, description="How processes are started.")
+    resilience: ResilienceSection | None = Field(None, description="When a failed attempt is followed by another.")
+    metrics: MetricsSection | None = Field(None, description="What is kept as evidence beside the logs.")
+    experiment: ExperimentSection | None = Field(None, description="What the run belongs to.")
+    model: ModelSection | None = Field(None, description="What the run makes, for the model registry.")
+    workflow: WorkflowSection | None = Field(None, description="Files beside the code.")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 from taugen.diag import Severity
-from taugen.spec import storages
+from taugen.spec import storages, unknown
 from taugen.spec.draft import MISSING, Draft
 from taugen.spec.refused import REFUSED
 from taugen.spec.types import kind_of
@@ -32,14 +32,35 @@ def after(draft: Draft) -> None:
         step(draft)
 
 
+def implied(draft: Draft) -> None:
+    """TauGrid's default launcher of a RayJob, where it changes what `configs` means."""
+    execution = draft.data.get("execution")
+    if execution.__class__ is not dict or not execution.get("configs") or execution.get("launcher") is not None:
+        return
+    if draft.get(("run", "workload_kind")) == "rayjob" or (draft.get(("run", "workload_kind")) in (MISSING, None) and _many(draft)):
+        draft.add(
+            "older-spelling",
+            ("execution", "configs"),
+            "configs of a rayjob are ray-train's",
+            "write launcher: ray-train",
+            Severity.NOTE,
+            key=True,
+        )
+        draft.put(("execution", "launcher"), "ray-train", ("execution", "configs"))
+
+
+def _many(draft: Draft) -> bool:
+    """What makes a run without a kind a RayJob, by TauGrid's inference: several workers, or pip packages."""
+    workers = draft.get(("compute", "workers"))
+    return (isinstance(workers, int) and workers > 1) or draft.get(("runtime", "pip")) not in (MISSING, None, [])
+
+
 def _per_worker(draft: Draft) -> None:
     """`gpus_per_worker` is a RayJob's word: where nothing else says the kind, it does (TauGrid's inference)."""
     said = (("run", "workload_kind"), ("compute", "workload_kind"), ("run", "engine"), ("engine",))
-    if draft.get(_RAY_ONLY) is MISSING or any(draft.get(path) not in (MISSING, None) for path in said):
+    if draft.get(_RAY_ONLY) is MISSING or any(draft.get(path) not in (MISSING, None) for path in said) or _many(draft):
         return
-    workers = draft.get(("compute", "workers"))
-    if not (isinstance(workers, int) and workers > 1) and draft.get(("runtime", "pip")) in (MISSING, None, []):
-        draft.put(("run", "workload_kind"), "rayjob", _RAY_ONLY)
+    draft.put(("run", "workload_kind"), "rayjob", _RAY_ONLY)
 
 
 def _empty_eval(draft: Draft) -> None:
@@ -69,8 +90,8 @@ def _prefix(draft: Draft) -> None:
     if prefix in (MISSING, None):
         return
     typed: Path = ("resource_naming", "prefix")
-    if not isinstance(prefix, str):
-        draft.add("value-type", typed, f"resource_naming.prefix is {kind_of(prefix)}, but text is wanted", "put it into name")
+    if not isinstance(prefix, str) or not prefix:
+        draft.add("value-type", typed, f"resource_naming.prefix is {kind_of(prefix)}, but a word is wanted", "put it into name")
     elif isinstance(name, str):
         draft.older(typed, f"name: {prefix}-{name}")
         draft.data["name"] = f"{prefix}-{name}"
@@ -201,12 +222,14 @@ def _no_effect(draft: Draft) -> None:
 
 def _leftovers(draft: Draft) -> None:
     """Sections that exist in older spellings only: whatever no rename took out of them is unknown."""
-    for path in (("resource_naming",), ("artifacts",), ("research",), ("runtime", "rdma")):
+    sections: tuple[Path, ...] = (("resource_naming",), ("artifacts",), ("research",), ("runtime", "rdma"))
+    for path in sections:
         value = draft.get(path)
         if value is MISSING:
             continue
         for key in value if isinstance(value, dict) else ():
-            draft.add("unknown-key", (*path, key), f"unknown key {key} in {dotted(path)}", "remove it", key=True)
+            message, hint, _ = unknown.explain(path, key)
+            draft.add("unknown-key", (*path, key), message, hint, key=True)
         if value is not None and not isinstance(value, dict):
             draft.add("value-type", path, f"{dotted(path)} is {kind_of(value)}, but a mapping is wanted", "remove it")
         draft.take(path)

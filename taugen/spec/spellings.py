@@ -104,10 +104,13 @@ VALUES: Final[dict[Path, dict[str, str]]] = {
 """TauGrid's older words. Its topology names map by what they promised: one NVLink host, one network domain, nothing."""
 
 _SPECIAL = """
-engine eval artifacts research resource_naming experiment.title runtime.rdma metrics.offload
+engine eval artifacts.checkpoint research.experiment resource_naming.prefix experiment.title runtime.rdma metrics.offload
 policy.mode policy.shape policy.node_selector policy.clear_node_selector policy.disable_default_priorities
 compute.gpu_resource_mode run.smoke_pairs run.ttl_seconds_after_finished
 storage.data_pvc storage.result_pvc storage.volumes storage.publish
 """
 SPECIAL: Final[tuple[Path, ...]] = tuple(map(_path, _SPECIAL.split()))
 """Older spellings that need more than another name: `spec.moves`."""
+
+MOUNT_KEYS: Final = {"mountPath": "path", "readOnly": "read_only", "pvc": "storage"}
+"""Keys of an entry of `storage.mounts` in the managed dialect."""

@@ -9,12 +9,12 @@ from typing import Any
 
 from taugen.diag import Severity
 from taugen.spec.draft import MISSING, Draft
+from taugen.spec.spellings import MOUNT_KEYS
 from taugen.spec.types import kind_of
 from taugen.words import Json, Path
 
 _VOLUME = re.compile(r"([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)=pvc:(\S+)")
 _MOUNT = re.compile(r"([a-z0-9](?:[-a-z0-9]*[a-z0-9])?):(/\S*)")
-_OLD_KEYS = {"mountPath": "path", "readOnly": "read_only", "pvc": "storage"}
 _MOUNTS: Path = ("storage", "mounts")
 
 
@@ -124,7 +124,7 @@ def mounts(draft: Draft) -> None:
     storage = draft.data.get("storage")
     items: Any = storage.get("mounts") if storage.__class__ is dict else None
     if items.__class__ is not list or not any(
-        item.__class__ is str or (item.__class__ is dict and not _OLD_KEYS.keys().isdisjoint(item)) for item in items
+        item.__class__ is str or (item.__class__ is dict and not MOUNT_KEYS.keys().isdisjoint(item)) for item in items
     ):
         return
     section = draft.own(("storage",))
@@ -140,10 +140,10 @@ def _mount(draft: Draft, at: int, item: Any) -> Json:
             return item  # the model says what a mount is
         draft.older(here, f"{{name: {found[1]}, storage: {found[1]}, path: {found[2]}}}", f"the mount {item}")
         return _text_mount(draft, at, found[1], found[1], found[2])
-    if not isinstance(item, dict) or _OLD_KEYS.keys().isdisjoint(item):
+    if not isinstance(item, dict) or MOUNT_KEYS.keys().isdisjoint(item):
         return item  # type: ignore[no-any-return]
-    out = {key: value for key, value in item.items() if key not in _OLD_KEYS}
-    for old, new in _OLD_KEYS.items():
+    out = {key: value for key, value in item.items() if key not in MOUNT_KEYS}
+    for old, new in MOUNT_KEYS.items():
         if old not in item:
             continue
         draft.older((*here, old), new)

@@ -109,7 +109,12 @@ def secret_parts(reference: str) -> tuple[str, str]:
     return name, key
 
 
-_QUANTITY_SCHEMA: dict[str, Any] = {"type": ["string", "number"], "minLength": 1}
+_QUANTITY_SCHEMA: dict[str, Any] = {
+    "type": ["string", "number"],
+    "minimum": 0,
+    "pattern": "^ *[0-9]*\\.?[0-9]*([eE][-+]?[0-9]+| *(m|k|K|M|G|T|P|E|[KMGTPE]i)?[bB]?) *$",
+    "minLength": 1,
+}
 Text = Annotated[str, Field(min_length=1, max_length=65536)]
 ScalarText = Annotated[str, BeforeValidator(_scalar_text), WithJsonSchema({"type": ["string", "number", "boolean"]})]
 """A scalar whose typed text is kept: `spec.read` puts the text of the node in before this type sees it."""
@@ -126,7 +131,11 @@ CpuQuantity = Annotated[
 ]
 MemoryQuantity = Annotated[str, BeforeValidator(_quantity("memory", "64Gi")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["64Gi"]})]
 CountQuantity = Annotated[str, BeforeValidator(_quantity("count", "8")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["8"]})]
-Duration = Annotated[str, BeforeValidator(_duration), WithJsonSchema({"type": "string", "minLength": 2, "examples": ["30m", "72h"]})]
+Duration = Annotated[
+    str,
+    BeforeValidator(_duration),
+    WithJsonSchema({"type": "string", "pattern": "^([0-9]*\\.?[0-9]*(d|h|m|s|ms|us|ns))+$", "examples": ["30m", "72h"]}),
+]
 """Canonical duration (hours, minutes, seconds); `durations.parse` gives seconds."""
 SecretRef = Annotated[
     str,

@@ -5,9 +5,11 @@ not also reported as missing). Looked for in this order: another way to write a 
 systems' names, a typing error.
 """
 
+from functools import lru_cache
+
 from taugen.spec import fields
 from taugen.spec.foreign import FOREIGN
-from taugen.spec.spellings import RENAMES
+from taugen.spec.spellings import MOUNT_KEYS, RENAMES, SPECIAL
 from taugen.words import Path, dotted, suggest
 from taugen.words.names import printable
 
@@ -30,16 +32,23 @@ def explain(section: Path, key: str) -> tuple[str, str, Path | None]:
         return message, meaning.hint, meaning.field
     if (near := suggest.closest(key, (*here, *_older(section)))) is not None:
         return message, f"did you mean {near}?", _canonical((*section, near))
-    if not here:
-        return message, "remove it", None
-    return message, f"the keys of {dotted(section) if section else 'a run'} are {', '.join(here)}", None
+    listed = here or _older(section)
+    return message, f"the keys of {dotted(section) if section else 'a run'} are {', '.join(listed)}" if listed else "remove it", None
 
 
+@lru_cache(maxsize=64)
 def _older(section: Path) -> tuple[str, ...]:
-    return tuple(str(r.old[-1]) for r in RENAMES if r.old[:-1] == section)
+    """Keys of the section that are older spellings, or older sections."""
+    if section[:2] == ("storage", "mounts") and len(section) == 3:
+        return tuple(MOUNT_KEYS)
+    paths = [r.old for r in RENAMES] + list(SPECIAL)
+    at = len(section)
+    return tuple(dict.fromkeys(str(p[at]) for p in paths if len(p) > at and p[:at] == section))
 
 
 def _canonical(path: Path) -> Path:
+    if path[-1] in MOUNT_KEYS and path[:2] == ("storage", "mounts"):
+        return (*path[:-1], MOUNT_KEYS[str(path[-1])])
     return next((r.new for r in RENAMES if r.old == path), path)
 
 
