@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+import torch
+
 
 @dataclass
 class Shape:
@@ -26,6 +28,12 @@ def warmup(step: int, most: float, steps: int = 4000) -> float:
     if step < steps:
         return most * step / steps
     return most * math.sqrt(steps / step)
+
+
+def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """Of one head."""
+    scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
+    return torch.softmax(scores, dim=-1) @ value
 
 
 def activations(shape: Shape, batch: int, length: int) -> int:

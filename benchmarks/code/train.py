@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 
+import torch
 from data import batches
 
 RUN = "@run@"
@@ -37,6 +38,7 @@ def resume(default: int) -> int:
 def main() -> None:
     options = parse()
     folder = pathlib.Path(os.environ.get("TAU_OUTPUT_DIR", "/tmp")) / RUN
+    torch.manual_seed(SEED)
     weight = 0.0
     for step in range(resume(0), options.steps):
         for features, target in batches(SEED + step, 8):

@@ -9,8 +9,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from taugen.load.code import CodeTree
-from taugen.load.tree import LINK, SourceTree, Unreadable
+from taugen.load.code import CodeFile, CodeTree
+from taugen.load.modules import Modules, of
+from taugen.load.tree import SourceTree, Unreadable
 
 MAX_SOURCE = 1024 * 1024  # bytes of a module that is parsed
 MAX_MODULES = 500  # delivered modules that are followed from an entrypoint
@@ -86,6 +87,10 @@ class _Search:
     workspace: str
     sources: dict[str, str] = field(default_factory=dict)
     packages: set[str] = field(default_factory=set)
+    modules: Modules = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.modules = of(self.tree)
 
     def run(self, entrypoint: str) -> list[tuple[str, str]]:
         for file in self.code.files:
@@ -96,6 +101,8 @@ class _Search:
                     self.packages.add(folder)
         start = entrypoint.rpartition("/")[0]
         roots = list(dict.fromkeys([start, ""]))
+        if self.nothing_near(roots):
+            return []
         missing: dict[str, str] = {}
         todo, seen = [entrypoint], {entrypoint}
         while todo and len(seen) <= MAX_MODULES:
@@ -140,32 +147,40 @@ class _Search:
         """Where the workspace holds a module that is not delivered."""
         root = self.code.root
         for folder in dict.fromkeys([_join(root, start), root]):
-            if (found := self.module_at(folder, top)) is not None:
+            if (found := self.modules.at(folder, top)) is not None:
                 return found
+        for folder in self.above():
+            for place, path in self.modules.around(folder).get(top, ()):
+                if place != root:
+                    return path
+        return None
+
+    def above(self) -> Iterator[str]:
+        """The folders between the code root and the workspace, the nearest first."""
+        root = self.code.root
         while root != self.workspace and root:
             root = root.rpartition("/")[0]
             if self.workspace and not _within(root, self.workspace):
-                return None
-            for folder in [root, *self.siblings(root)]:
-                if (found := self.module_at(folder, top)) is not None:
-                    return found
-        return None
+                return
+            yield root
 
-    def siblings(self, folder: str) -> list[str]:
-        """The direct subfolders that belong to no other run."""
-        prefix = folder + "/" if folder else ""
-        names = {path[len(prefix) :].partition("/")[0] for path in self.tree.below(folder) if "/" in path[len(prefix) :]}
-        paths = self.tree.paths()
-        return [prefix + name for name in sorted(names) if f"{prefix}{name}/tau.yaml" not in paths and prefix + name != self.code.root]
+    def nothing_near(self, roots: list[str]) -> bool:
+        """Whether no delivered source can import what stands near it undelivered, because none holds the name: nothing needs parsing then,
+        which is so for nearly every run.
+        """
+        near = {name for folder in self.above() for name in self.modules.around(folder)}
+        near.update(self.modules.undelivered(self.code.root, {file.source: "" for file in self.code.files}))
+        names = [name.encode("utf-8", "surrogateescape") for name in near - sys.stdlib_module_names if not self.has(name, roots)]
+        return not names or not any(_holds_one(self.tree, file, names) for file in self.code.files if file.path.endswith(".py"))
 
-    def module_at(self, folder: str, top: str) -> str | None:
-        base = _join(folder, top)
-        paths = self.tree.paths()
-        for path in (f"{base}.py", f"{base}/__init__.py"):
-            if path in paths or path in self.tree.untracked():
-                return path
-        inside = self.tree.below(base)
-        return base if any(p.endswith(".py") and "/" not in p[len(base) + 1 :] and paths[p].mode != LINK for p in inside) else None
+
+def _holds_one(tree: SourceTree, file: CodeFile, names: list[bytes]) -> bool:
+    """Whether a source holds one of the names, or writes names in a way that only a parser knows."""
+    try:
+        source = tree.read(file.source, MAX_SOURCE)
+    except Unreadable:
+        return False
+    return not source.isascii() or b"coding" in source[:400] or any(name in source for name in names)
 
 
 def _join(folder: str, name: str) -> str:
