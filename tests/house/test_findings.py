@@ -1,0 +1,74 @@
+"""Every finding that the source can make is documented, and every documented one can be made."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from taugen.pipeline import catalog
+
+ROOT = Path(__file__).resolve().parents[2]
+ID = re.compile(r"[a-z]+(-[a-z0-9]+)+")
+MAKERS = {"Diagnostic", "finding", "problem", "Obstacle", "Refusal", "Breach", "error", "warn", "note", "add", "_add", "_finding", "_fault", "_rows", "fault", "bad"}
+"""Functions whose early arguments name a finding."""
+TABLES = ("taugen/policy/errors.py", "taugen/policy/documents.py", "taugen/spec/errors.py", "taugen/load/code.py")
+"""Modules that choose a finding's id first, in a tuple, and make it later."""
+ALWAYS = {"schema", "in-use"}
+
+
+def constants(node: ast.AST | None) -> Iterator[str]:
+    """The ids that an argument can be."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and ID.fullmatch(node.value):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from constants(node.body)
+        yield from constants(node.orelse)
+
+
+def made(path: Path) -> Iterator[str]:
+    name = path.relative_to(ROOT).as_posix()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in MAKERS:
+                for argument in node.args[:3]:
+                    yield from constants(argument)
+        elif isinstance(node, ast.Tuple) and node.elts and name in TABLES:
+            yield from constants(node.elts[0])
+        elif isinstance(node, ast.Assign) and [getattr(t, "id", "") for t in node.targets][0] in {"ID", "RULE", "_RULE"}:
+            yield from constants(node.value)
+
+
+def sources() -> list[Path]:
+    return [p for p in sorted((ROOT / "taugen").rglob("*.py")) if not {"data", "scripts"} & set(p.relative_to(ROOT).parts)]
+
+
+def every_id() -> dict[str, str]:
+    """id -> a module that makes it."""
+    return {rule: path.relative_to(ROOT).as_posix() for path in sources() for rule in made(path)}
+
+
+def test_what_is_made_is_documented():
+    known = catalog.entries()
+    assert {rule: place for rule, place in every_id().items() if rule not in known} == {}
+
+
+def test_what_is_documented_is_made():
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in sources())
+    assert [rule for rule in catalog.entries() if f'"{rule}"' not in texts] == []
+
+
+def test_the_search_would_notice():
+    assert len(every_id()) > 100
+    assert {"yaml-tab", "profile-limit", "unknown-key", "run-vanished", "policy-kind"} <= set(every_id())
+
+
+@pytest.mark.parametrize("entry", catalog.entries().values(), ids=lambda e: e.id)
+def test_documentation_says_something(entry):
+    assert len(entry.text) > 40
+    assert set(entry.severity.split(" or ")) <= {"error", "warning", "note"}
+    if entry.stage:
+        for heading in ("Breaks:", "Mends:", "Source:"):
+            assert heading in entry.text
