@@ -3,7 +3,7 @@
 local hs = { status = "Progressing", message = "not synced yet" }
 if obj.status ~= nil and obj.status.health ~= nil and obj.status.health.status ~= nil then
   hs.status = obj.status.health.status
-  hs.message = obj.status.health.message
+  hs.message = obj.status.health.message or ""
   if hs.status == "Suspended" then
     hs.status = "Healthy"
     hs.message = "suspended: work in it waits"
