@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from taugen.policy import model
-from taugen.policy.set import Item, Policy, matches
+from taugen.policy.set import Item, Policy, matches, stands_on
 
 
 class Pool(NamedTuple):
@@ -21,7 +21,7 @@ class Pool(NamedTuple):
 
 def clusters_of(policy: Policy, flavor: Item[model.Flavor]) -> list[Item[model.Cluster]]:
     """The clusters that a flavor is rendered for, by name."""
-    return [policy.clusters[name] for name in sorted(policy.clusters) if flavor.name in policy.flavors_on(name)]
+    return [policy.clusters[name] for name in sorted(policy.clusters) if stands_on(flavor.spec, policy.clusters[name])]
 
 
 def pools(cluster: Item[model.Cluster]) -> Iterator[Pool]:

@@ -108,24 +108,16 @@ class Policy:
 
     def flavors_on(self, cluster: str) -> dict[str, Item[model.Flavor]]:
         """The flavors of one cluster, by name in order: those that name it, or that name none and match one of its node pools."""
-        spec = self.clusters[cluster].spec
-        found = {}
-        for name in sorted(self.flavors):
-            flavor = self.flavors[name].spec
-            if flavor.clusters is not None:
-                if cluster in flavor.clusters:
-                    found[name] = self.flavors[name]
-            elif not spec.nodePools or any(matches(flavor, pool) for pool in spec.nodePools):
-                found[name] = self.flavors[name]
-        return found
+        item = self.clusters[cluster]
+        return {name: self.flavors[name] for name in sorted(self.flavors) if stands_on(self.flavors[name].spec, item)}
 
     def queue_flavors_on(self, queue: str, cluster: str) -> list[str]:
         """Names of the flavors that ClusterQueue `queue` has on `cluster`, in the order of its quotas; empty: the queue is not there."""
         item = self.queues.get(queue)
         if item is None or (item.spec.clusters is not None and cluster not in item.spec.clusters):
             return []
-        there = self.flavors_on(cluster)
-        return [quota.flavor for quota in item.spec.quotas if quota.flavor in there]
+        on = self.clusters[cluster]
+        return [q.flavor for q in item.spec.quotas if q.flavor in self.flavors and stands_on(self.flavors[q.flavor].spec, on)]
 
     def clusters_of(self, workspace: str) -> list[str]:
         """The clusters of a workspace, sorted: those it names, or all."""
@@ -135,6 +127,13 @@ class Policy:
     def workspace_of(self, namespace: str) -> str | None:
         """The workspace that holds `namespace`."""
         return next((name for name, item in sorted(self.workspaces.items()) if item.spec.namespace == namespace), None)
+
+
+def stands_on(flavor: model.Flavor, cluster: Item[model.Cluster]) -> bool:
+    """Whether a cluster has a flavor: it is named, or no cluster is and one of its node pools matches (or it lists none)."""
+    if flavor.clusters is not None:
+        return cluster.name in flavor.clusters
+    return not cluster.spec.nodePools or any(matches(flavor, pool) for pool in cluster.spec.nodePools)
 
 
 def matches(flavor: model.Flavor, pool: model.NodePool) -> bool:
