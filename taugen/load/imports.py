@@ -5,9 +5,11 @@ installed: only modules whose file stands in the workspace are reported.
 """
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from taugen.load.code import CodeFile, CodeTree
 from taugen.load.modules import Modules, of
@@ -165,22 +167,39 @@ class _Search:
             yield root
 
     def nothing_near(self, roots: list[str]) -> bool:
-        """Whether no delivered source can import what stands near it undelivered, because none holds the name: nothing needs parsing then,
-        which is so for nearly every run.
+        """Whether no delivered source names a module that stands near it undelivered: then nothing needs parsing, which is so for nearly
+        every run.
         """
-        near = {name for folder in self.above() for name in self.modules.around(folder)}
-        near.update(self.modules.undelivered(self.code.root, {file.source: "" for file in self.code.files}))
-        names = [name.encode("utf-8", "surrogateescape") for name in near - sys.stdlib_module_names if not self.has(name, roots)]
-        return not names or not any(_holds_one(self.tree, file, names) for file in self.code.files if file.path.endswith(".py"))
+        near = [names for folder in self.above() if (names := self.modules.importable(folder))]
+        left = set(self.modules.undelivered(self.code.root, {file.source for file in self.code.files}))
+        if left:
+            near.append(frozenset(left))
+        if not near:
+            return True
+        for file in self.code.files:
+            words = _import_words(self.tree, file)
+            if words is None or any(not self.has(word, roots) for names in near for word in words & names):
+                return False
+        return True
 
 
-def _holds_one(tree: SourceTree, file: CodeFile, names: list[bytes]) -> bool:
-    """Whether a source holds one of the names, or writes names in a way that only a parser knows."""
+def _import_words(tree: SourceTree, file: CodeFile) -> set[str] | None:
+    """Every word on the lines of a source that hold ``import``; None where only a parser knows which these are."""
+    if not file.path.endswith(".py"):
+        return set()
     try:
         source = tree.read(file.source, MAX_SOURCE)
     except Unreadable:
-        return False
-    return not source.isascii() or b"coding" in source[:400] or any(name in source for name in names)
+        return set()
+    if not source.isascii() or b"\\\n" in source or b"\r" in source or b"coding" in source[:400]:
+        return None
+    parts = source.decode("ascii").split("import")
+    lines = [f"{before[before.rfind(_END) + 1 :]} {after.partition(_END)[0]}" for before, after in pairwise(parts)]
+    return set(_WORD.findall(_END.join(lines)))
+
+
+_END = "\n"
+_WORD = re.compile(r"\w+", re.ASCII)
 
 
 def _join(folder: str, name: str) -> str:

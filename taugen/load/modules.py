@@ -4,8 +4,9 @@ In: a tree. Out: module names and paths, by folder. Each folder is walked once, 
 workspace of thousands must not cost thousands of walks.
 """
 
+import sys
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from weakref import WeakKeyDictionary
 
 from taugen.load.tree import LINK, SourceTree
@@ -25,6 +26,7 @@ class Modules:
         self._untracked = sorted(path for path in tree.untracked() if path.endswith(".py"))
         self._loose = frozenset(self._untracked)
         self._around: dict[str, Mapping[str, Places]] = {}
+        self._importable: dict[str, frozenset[str]] = {}
 
     def at(self, folder: str, name: str) -> str | None:
         """Where `folder` holds the module: a file, a package, or a folder with sources directly in it."""
@@ -42,12 +44,19 @@ class Modules:
             known = self._around[folder] = self._walk(folder)
         return known
 
-    def undelivered(self, folder: str, delivered: Mapping[str, str]) -> Iterator[str]:
+    def importable(self, folder: str) -> frozenset[str]:
+        """The names of `around` that an import statement could mean. The standard library goes before a file of the same name."""
+        known = self._importable.get(folder)
+        if known is None:
+            known = frozenset(name for name in self.around(folder) if name.isidentifier() and name not in sys.stdlib_module_names)
+            self._importable[folder] = known
+        return known
+
+    def undelivered(self, folder: str, delivered: Set[str]) -> Iterator[str]:
         """The name of every folder and source below `folder` on the way to a source that is not among the `delivered` paths."""
         cut = len(folder) + 1 if folder else 0
         left = [path for path in self._below(folder) if path.endswith(".py") and path not in delivered]
-        left += self._untracked_below(folder)
-        for path in left:
+        for path in (*left, *self._untracked_below(folder)):
             yield from path[cut:-3].split("/")
 
     def _untracked_below(self, folder: str) -> Sequence[str]:
