@@ -29,6 +29,7 @@ $(STAMP): pyproject.toml
 
 demo: $(STAMP)
 	@$(TAUGEN) demo $(DIR)
+	@command -v taugen >/dev/null || echo "The command stands in $(VENV)/bin; this puts it on the path: . $(abspath $(VENV))/bin/activate"
 
 test: $(STAMP)
 	@$(PY) -m pytest -n $(CORES)

@@ -77,7 +77,7 @@ def further(shown: "Shown", where: str) -> list[str]:
         f"  git -C fleet.git show {shown.branch}:{rayjob}",
         "  taugen explain speech/quickstart            # who decided each value",
         "  taugen render -o - protein/fold-large       # a gang of four nodes",
-        "  taugen explain image-mutable-tag            # what a finding means",
+        "  taugen explain image-tag                    # what a finding means",
         "Change something in workspaces/, commit it, and publish again:",
         "  taugen publish --to fleet",
     ]
