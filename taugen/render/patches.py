@@ -83,7 +83,7 @@ def read(document: Document, overlay: str, number: int, *, shipped: bool) -> tup
 
 def _traps(document: Document) -> list[Diagnostic]:
     return [
-        _finding(document, "yaml-quote", path, f"{text} without quotes is {kind} to many YAML readers", f'quote it: "{text}"')
+        _finding(document, "yaml-trap", path, f"{text} without quotes is {kind} to many YAML readers", f'quote it: "{text}"')
         for path, text, kind in document.traps
     ]
 
@@ -138,12 +138,14 @@ def _selectors(document: Document, fields: dict[str, str], found: list[Diagnosti
         try:
             return reader(fields[key])
         except SelectorError as error:
-            found.append(_finding(document, "overlay-target", ("target", key), str(error), "see docs/platform: overlays"))
+            terms = "write terms such as a=b, c in (d,e), !f, with commas between"
+            hint = terms if key.endswith("Selector") else "write a name, or for example train-.*"
+            found.append(_finding(document, "overlay-target", ("target", key), str(error), hint))
             return None
 
     patterns = {key: one(key, selectors.pattern) for key in fields if not key.endswith("Selector")}
-    terms = {key.removesuffix("Selector") + "s": one(key, selectors.requirements) for key in fields if key.endswith("Selector")}
-    return Target(**{k: v for k, v in (patterns | terms).items() if v is not None})  # type: ignore[arg-type]
+    chosen = {key.removesuffix("Selector") + "s": one(key, selectors.requirements) for key in fields if key.endswith("Selector")}
+    return Target(**{k: v for k, v in (patterns | chosen).items() if v is not None})  # type: ignore[arg-type]
 
 
 def _known_kind(document: Document, path: Path, kind: str) -> list[Diagnostic]:
