@@ -14,6 +14,8 @@ from taugen.words import quantity
 
 GPU = "nvidia.com/gpu"
 ZERO = Decimal(0)
+ANY = Decimal("Infinity")
+"""What may be borrowed where a member of the cohort could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,8 @@ def _share(pool: _Pool, flavor: str, resource: str, quota: Quota) -> Share:
     text = f"nominal {quota.nominal}"
     if cohort is None:
         return Share(nominal, nominal, text)
+    if any(kind in {"Queue", "Cohort"} for kind, _ in pool.policy.broken):
+        return Share(nominal, ANY, text)
     lent = _lendable(pool, cohort, flavor, resource)
     if quota.borrow is not None:
         lent = min(lent, quantity.parse(quota.borrow))
@@ -128,9 +132,12 @@ def _share(pool: _Pool, flavor: str, resource: str, quota: Quota) -> Share:
 
 def amount(value: Decimal, like: str) -> str:
     """`value` in the family of units of the quantity `like`, for sentences."""
-    if like.endswith("i") and value % 1024 == 0:
-        return quantity.canonical(f"{value / 1024:f}Ki", unit="memory")
-    return quantity.canonical(f"{value:f}", unit="cpu")
+    try:
+        if like.endswith("i") and value % 1024 == 0:
+            return quantity.canonical(f"{value / 1024:f}Ki", unit="memory")
+        return quantity.canonical(f"{value:f}", unit="cpu")
+    except quantity.QuantityError:  # a sum beyond what any cluster has
+        return f"{value:f}"
 
 
 def _lendable(pool: _Pool, cohort: str, flavor: str, resource: str) -> Decimal:

@@ -69,8 +69,8 @@ def place(case: Case, profile: Item[Profile] | None, queue: Queues, shape: Shape
         case.report.refused = True
         return None
     cluster_queue = case.workspace.queues[local]
-    if cluster_queue not in case.context.policy.queues:
-        case.report.refused = True  # policy's own finding: the workspace names a queue that is not there
+    if not case.context.placer.sound(cluster_queue):
+        case.report.refused = True
         return None
     helpers: tuple[tuple[str, Pods], ...] = ()
     if shape.head is not None:
@@ -120,7 +120,10 @@ def _clusters(case: Case) -> tuple[str, ...] | None:
     """The clusters to try: the one that the document names, or all of the workspace."""
     name, workspace, policy = case.policy.cluster, case.workspace, case.context.policy
     if name is None:
-        if not workspace.clusters and not any(kind == "Cluster" for kind, _ in policy.broken):
+        if any(kind == "Cluster" and _may_be_on(case, broken) for kind, broken in policy.broken):
+            case.report.refused = True  # it might be the one, or one of several
+            return None
+        if not workspace.clusters:
             text, hint = f"workspace {workspace.name} is on no cluster", "add a Cluster to policy, and to the clusters of the workspace"
             case.report.error("cluster-none", CLUSTER, text, hint=hint, origin=_clusters_span(case))
         return workspace.clusters or None
@@ -134,6 +137,11 @@ def _clusters(case: Case) -> tuple[str, ...] | None:
         text = f"workspace {workspace.name} is not on cluster {name}: it is on {known}"
         case.report.error("cluster-unknown", CLUSTER, text, hint=hint, origin=_clusters_span(case))
     return None
+
+
+def _may_be_on(case: Case, cluster: str) -> bool:
+    named = case.workspace.item.spec.clusters
+    return named is None or cluster in named
 
 
 def _clusters_span(case: Case) -> Span | None:

@@ -67,12 +67,26 @@ class Placer:
         self.policy = policy
         self._views: dict[tuple[str, str], QueueView] = {}
         self._answers: dict[Question, Answer] = {}
+        self._sound: dict[str, bool] = {}
 
     def view(self, queue: str, cluster: str) -> QueueView:
         """The flavors of a queue on a cluster."""
         found = self._views.get((queue, cluster))
         if found is None:
             found = self._views[queue, cluster] = view(self.policy, queue, cluster)
+        return found
+
+    def sound(self, queue: str) -> bool:
+        """Whether the queue and all that it names could be read: else nobody knows where its pods may go, and policy's own findings say
+        so.
+        """
+        found = self._sound.get(queue)
+        if found is None:
+            item, flavors = self.policy.queues.get(queue), self.policy.flavors
+            names = [quotas.flavor for quotas in item.spec.quotas] if item is not None else []
+            known = item is not None and all(name in flavors for name in names)
+            topologies = {flavors[name].spec.topology for name in names if name in flavors} - {None}
+            found = self._sound[queue] = known and topologies <= set(self.policy.topologies)
         return found
 
     def ask(self, question: Question) -> Answer:

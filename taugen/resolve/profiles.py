@@ -76,10 +76,11 @@ _OPEN = Choice(None, decided=False)
 def choose(case: Case, queue: Queues) -> Choice:
     """The profile that the document names, else the only one that admits it."""
     workspace, wishes = case.workspace, case.policy
-    name = wishes.profile
-    if name is None and not workspace.profiles:
-        return Choice(None, not workspace.item.spec.profiles)
-    if not case.kind_known:
+    name, listed = wishes.profile, workspace.item.spec.profiles
+    if name is None and not listed:
+        return Choice(None, decided=True)
+    if not case.kind_known or (name is None and len(workspace.profiles) < len(listed)):
+        case.report.refused = True  # a profile that could not be read might be the one
         return _OPEN
     typed = _typed(case, queue)
     question = (name, typed, wishes.team, wishes.lane)

@@ -35,6 +35,8 @@ def resolve(doc: RunDoc, policy: Policy, code: CodeInput) -> tuple[ResolvedRun |
     """
     report = Report(doc, list(code.findings), bool(code.findings) and has_errors(code.findings))
     context = context_of(policy)
+    if policy.platform is None and any(kind == "Platform" for kind, _ in policy.broken):
+        return None, report.found  # its defaults and bounds are unknown, and its own findings say so
     workspace = context.workspace(doc.workspace)
     if workspace is None:
         _unknown_workspace(report, policy)

@@ -33,6 +33,8 @@ MANAGED_RAY_WORKER = ("1", "4Gi")
 CPU_POD = ("1", "2Gi")
 HEAD = ("2", "8Gi")
 SHM, SHM_RDMA = "16Gi", "32Gi"
+MOST = "9223372036854775"
+"""The largest quantity that an int64 of thousandths holds."""
 RDMA_RESOURCE = "rdma/rdma_shared_device_a"
 """TauGrid's name, where neither document nor profile has one."""
 
@@ -51,8 +53,11 @@ class Size(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def times(each: str, count: int) -> str:
-    """`count` times a quantity."""
-    return quantity.multiply(each, count)
+    """`count` times a quantity; at most what can be counted, which no node has: the run is then refused for its size."""
+    try:
+        return quantity.multiply(each, count)
+    except quantity.QuantityError:
+        return MOST
 
 
 @lru_cache(maxsize=4096)
@@ -132,7 +137,7 @@ def shm(case: Case, profile: Item[Profile] | None, gpus: int, memory_limit: str,
 
 @lru_cache(maxsize=4096)
 def _at_most_half(wanted: str, memory: str) -> str | None:
-    if quantity.compare(quantity.multiply(wanted, 2), memory) <= 0:
+    if quantity.parse(wanted) * 2 <= quantity.parse(memory):
         return wanted
     mebibytes = int(quantity.parse(memory)) // 2 // 2**20
     return quantity.canonical(f"{mebibytes}Mi", unit="memory") if mebibytes else None

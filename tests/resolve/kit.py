@@ -23,7 +23,9 @@ PYTHON = "print('hello')\n"
 
 
 class Files(SourceTree):
-    """A source tree in memory: `links` are symbolic links with their texts, `loose` files that Git does not track, `large` ones kept in LFS."""
+    """A source tree in memory: `links` are symbolic links with their texts, `loose` files that Git does not track, `large` ones kept in
+    LFS.
+    """
 
     root_label = "memory"
     commit = None
