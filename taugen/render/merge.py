@@ -18,6 +18,7 @@ from taugen.render.types import Object
 from taugen.words import Json, Path, dotted
 
 DIRECTIVE = "$patch"
+_SORTED = frozenset(("labels", "annotations"))  # written in that order wherever taugen renders them
 
 
 class MergeError(ValueError):
@@ -86,7 +87,7 @@ def _map(old: Object, patch: Object, shape: Shape | None, path: Path) -> Object 
         if merged is None:
             out.pop(key, None)
         else:
-            out[key] = merged
+            out[key] = dict(sorted(merged.items())) if key in _SORTED and isinstance(merged, dict) else merged
     return out
 
 
