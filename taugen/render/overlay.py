@@ -90,24 +90,24 @@ def _read(tree: SourceTree, path: str, found: list[Diagnostic]) -> bytes:
         return b""
 
 
-def _folders() -> list[Traversable]:
-    """Where shipped overlays are: in the package, or in a checkout beside it."""
+def _shipped_folder() -> Traversable:
+    """Where shipped overlays are: in the installed package, or beside it in a checkout."""
     package = resources.files("taugen")
-    return [package.joinpath("data", "overlays"), FilePath(str(package)).parent / "overlays"]
+    installed = package.joinpath("data", "overlays")
+    return installed if installed.is_dir() else FilePath(str(package)).parent / "overlays"
 
 
 def shipped_names() -> list[str]:
     """The overlays that ship with taugen."""
-    return sorted({entry.name for folder in _folders() if folder.is_dir() for entry in folder.iterdir() if entry.is_dir()})
+    return sorted(entry.name for entry in _shipped_folder().iterdir() if entry.is_dir())
 
 
 def _shipped(name: str) -> list[tuple[str, bytes]] | None:
-    for folder in _folders():
-        place = folder.joinpath(name)
-        if place.is_dir():
-            files = sorted((f for f in place.iterdir() if f.name.endswith(_SUFFIXES)), key=lambda f: f.name)
-            return [(f"taugen/overlays/{name}/{file.name}", file.read_bytes()) for file in files]
-    return None
+    place = _shipped_folder().joinpath(name)
+    if not place.is_dir():
+        return None
+    files = sorted((file for file in place.iterdir() if file.name.endswith(_SUFFIXES)), key=lambda file: file.name)
+    return [(f"taugen/overlays/{name}/{file.name}", file.read_bytes()) for file in files]
 
 
 def _unknown(policy: Policy, name: str, known: Iterable[str], folder: str) -> list[Diagnostic]:
