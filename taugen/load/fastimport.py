@@ -69,7 +69,8 @@ def commit_tree(
 
 
 def _fast_import(repo: Path | str, stream: Iterable[bytes]) -> bytes:
-    args = ["fast-import", "--quiet", "--done", "--date-format=raw"]
+    # No deltas: they take a third of the time and save a tenth of the space, until `git gc` makes better ones.
+    args = ["fast-import", "--quiet", "--done", "--date-format=raw", "--depth=0"]
     got = git.run(args, cwd=repo, stdin=stream, check=False)
     if got.code == 0:
         return got.out
