@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import jsonschema
@@ -152,7 +153,7 @@ def build(leaf: Leaf, value: Any, key: str | None = None) -> str:
 
 
 def put(root: Any, path: Steps, value: Any) -> None:
-    for step, after in zip(path, path[1:], strict=False):
+    for step, after in pairwise(path):
         empty: Any = [] if isinstance(after, int) else {}
         if isinstance(step, int):
             if not root:

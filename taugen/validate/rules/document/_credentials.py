@@ -45,6 +45,7 @@ _TOKEN = re.compile(r"(?:^|_)(?:TOKEN|SECRET|CREDENTIALS?|APIKEY|KEY|SAS|AUTH)$"
 _TOKEN_URL = re.compile(r"[a-z]+://([^/\s:@]{16,})@")
 _PLACEHOLDER = re.compile(r"[$<{*]|\w+://|[./~]|(?:true|false|none|null|yes|no|on|off|auto|default|change-?me|todo|xxx+)$", re.IGNORECASE)
 _ALPHABET = re.compile(r"[A-Za-z0-9+/_=.~:!@#%^&-]+")
+_HEX = frozenset("0123456789abcdefABCDEF")
 _SHELL = re.compile(r"""(?:^|[\s;&])(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(["']?)([^\s"';&]+)""")
 
 
@@ -91,9 +92,11 @@ def _looks_random(text: str) -> bool:
     digits = sum(c.isdigit() for c in text)
     if not letters or not digits or letters + digits < 0.7 * len(text):
         return False
-    changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(text)) / len(text)
+    if set(text) <= _HEX:
+        return len(text) >= 32 and _bits(text) >= 3.0
+    changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(text) if a.isalnum() and b.isalnum()) / len(text)
     mixed = any(c.islower() for c in text) and any(c.isupper() for c in text)
-    return _bits(text) >= (3.0 if set(text) <= set("0123456789abcdefABCDEF-") else 3.3) and (mixed or changes > 0.25)
+    return _bits(text) >= 3.3 and (mixed or changes > 0.25)
 
 
 def _bits(text: str) -> float:

@@ -23,7 +23,7 @@ from taugen.words.errors import shown
 
 ID = "labels"
 
-_OWNERS = ("kubernetes.io", "k8s.io", "taugen.dev", "tau.azure.com", "ray.io", "fluxcd.io", "argoproj.io")
+_OWNERS = ("kubernetes.io", "k8s.io", "x-k8s.io", "taugen.dev", "tau.azure.com", "ray.io", "fluxcd.io", "argoproj.io")
 _OWNED = ("job-name", "controller-uid")
 
 
