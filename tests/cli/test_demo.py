@@ -45,10 +45,12 @@ def _texts(bare):
 
 
 def test_it_makes_the_same_commits_everywhere(taugen, tmp_path, monkeypatch):
-    first = taugen("demo", "one", cwd=tmp_path).out
+    first = taugen("demo", "first-time", cwd=tmp_path).out
     monkeypatch.setenv("TZ", "Pacific/Auckland")
-    second = taugen("demo", "two", cwd=tmp_path).out
-    assert first.replace("one", "DIR") == second.replace("two", "DIR")
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Somebody")
+    second = taugen("demo", "other-time", cwd=tmp_path).out
+    assert first.replace("first-time", "DIR") == second.replace("other-time", "DIR")
 
 
 def test_every_command_that_it_names_works(taugen, tmp_path):
