@@ -25,12 +25,10 @@ def command(
 
     from taugen.cli.output import colored, progress, say, source_lines
     from taugen.outputs import published
-    from taugen.pipeline.project import source_tree
     from taugen.pipeline.publish import Request, publish
 
     outcome = publish(Request(directory, ref, branch, to, frozenset(allow), full, dry_run, accept), progress())
-    lines = source_lines(source_tree(directory.resolve(), None)) if not (directory / "HEAD").is_file() else lambda _file, _line: None
-    say(published.write(outcome, lines, dry_run=dry_run, color=colored(color, sys.stderr)))
+    say(published.write(outcome, source_lines(outcome.tree), dry_run=dry_run, color=colored(color, sys.stderr)))
     if outcome.commit:
         click.echo(outcome.commit)
     return outcome.code

@@ -19,14 +19,18 @@ _LONGEST_LINK = 4096  # bytes, PATH_MAX of Linux
 
 
 class GitTree(SourceTree):
-    """The files of `commit` below `prefix`. Ends its git process when closed or collected; reading after `close` starts a new one."""
+    """The files of `commit` below `prefix`; with `only`, as if nothing but these files and folders (relative to it) were there.
+
+    Ends its git process when closed or collected; reading after `close` starts a new one.
+    """
 
     lfs: frozenset[str] = frozenset()
 
-    def __init__(self, repo: Path | str, commit: str, prefix: str = "") -> None:
+    def __init__(self, repo: Path | str, commit: str, prefix: str = "", only: Sequence[str] = ()) -> None:
         self.repo = Path(repo)
         self.sha = git.resolve(self.repo, commit)
         self.prefix = prefix.strip("/")
+        self._only = tuple(only)
         self._cat: git.CatFile | None = None
         self._cache: dict[str, bytes] = {}
         self._cached = 0
@@ -64,7 +68,7 @@ class GitTree(SourceTree):
 
     @cached_property
     def _paths(self) -> dict[str, Entry]:
-        return git.ls_tree(self.repo, self.sha, self.prefix)
+        return git.ls_tree(self.repo, self.sha, self.prefix, self._only)
 
     def paths(self) -> Mapping[str, Entry]:
         """All files, each with its blob."""

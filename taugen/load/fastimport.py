@@ -68,6 +68,13 @@ def commit_tree(
     return answer.decode("ascii").strip()
 
 
+def commit_object(repo: Path | str, tree: str, *, parents: Sequence[str], message: bytes, author: bytes, committer: bytes) -> str:
+    """Make a commit of a tree that is there already, as `commit_tree` makes one of changes. Raises `GitError`."""
+    head = [f"tree {tree}\n".encode(), *(f"parent {parent}\n".encode() for parent in parents)]
+    content = b"".join([*head, b"author ", author, b"\ncommitter ", committer, b"\n\n", message])
+    return git.run(["hash-object", "-t", "commit", "-w", "--stdin"], cwd=repo, stdin=content).out.decode("ascii").strip()
+
+
 def _fast_import(repo: Path | str, stream: Iterable[bytes]) -> bytes:
     # No deltas: they take a third of the time and save a tenth of the space, until `git gc` makes better ones.
     args = ["fast-import", "--quiet", "--done", "--date-format=raw", "--depth=0"]

@@ -372,10 +372,11 @@ def is_shallow(repo: Path | str) -> bool:
     return run(["rev-parse", "--is-shallow-repository"], cwd=repo).out.strip() == b"true"
 
 
-def ls_tree(repo: Path | str, commit: str, prefix: str = "") -> dict[str, Entry]:
-    """All files of a commit below `prefix`, by path relative to it, in git's order. A prefix that the commit lacks has no files."""
+def ls_tree(repo: Path | str, commit: str, prefix: str = "", only: Sequence[str] = ()) -> dict[str, Entry]:
+    """All files of a commit below `prefix`, by path relative to it, in git's order; with `only`, those and those below them. A prefix that
+    the commit lacks has no files."""
     treeish = f"{commit}:{prefix.strip('/')}"
-    got = run(["ls-tree", "-r", "-z", "--full-tree", treeish], cwd=repo, check=False)
+    got = run(["ls-tree", "-r", "-z", "--full-tree", treeish, *only], cwd=repo, check=False)
     if got.code:
         resolve(repo, commit)
         return {}

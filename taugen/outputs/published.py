@@ -1,45 +1,69 @@
-"""What `publish` tells people: what was committed, what waits, what was held back and why."""
+"""What `publish` tells people: what was committed, what waits, what was held back and why, and what to do next."""
 
+from taugen.diag import Severity
 from taugen.outputs import text
 from taugen.outputs.text import Lines
 from taugen.pipeline.publish import Outcome
 from taugen.words.names import printable
 
 _LISTED = 10
+"""Entries of a list that are shown; the rest is counted."""
+_COLOURS = {"add": "32", "cancel": "31", "replace": "31", "wait": "33", "held back": "33", "goes on": "33", "ended": "36"}
 
 
 def write(outcome: Outcome, lines: Lines, *, dry_run: bool = False, color: bool = False) -> str:
-    """The report, without a final newline."""
+    """The report, without a final newline: findings, refusals, one line for each run that is concerned, the verdict last."""
     plan = outcome.plan
     out: list[str] = []
-    for found in (outcome.findings, outcome.refused):
-        if found:
-            out.append(text.findings(found, lines, color=color))
-    out += _listed("add", [w.run_id for w in plan.add])
-    out += _listed("end", [f"{s.run_id} ({phase})" for s, phase in plan.end])
-    out += _listed("waiting", [f"{w.run_id} (for {older.run_id}; `on_edit: replace` or `cancelled: true` settle it)" for w, older in plan.waiting])
-    out += _listed("held", sorted({f"{w.file}" for w in plan.held} | {f"{w.file} (name taken by {other})" for w, other in plan.twice}))
-    out += _listed("ended before", [f"{w.run_id} (bump `generation` to run it again)" for w in plan.ended_before])
+    if outcome.findings:
+        out.append(text.findings(outcome.findings, lines, color=color))
+    if outcome.refused:
+        out.append(text.findings(outcome.refused, lambda _file, _line: None, color=color))
+    out += _listed("add", [f"{w.run_id}  ({w.file})" for w in plan.add], color)
+    for phase, word in (("cancelled", "cancel"), ("replaced", "replace")):
+        out += _listed(word, [f"{s.run_id}  ({s.cluster})" for s, why in plan.end if why == phase], color)
+    settle = "`on_edit: replace` lets the edited one take over, `cancelled: true` or --allow-cancel ends the older one"
+    out += _listed("wait", [f"{w.run_id}  (until {older.run_id} has ended: {settle})" for w, older in plan.waiting], color)
+    out += _listed("held back", sorted({w.file for w in plan.held}), color)
+    out += _listed("goes on", [f"{s.run_id}  (its document can't be read)" for s in plan.unread], color)
+    out += _listed("ended", [f"{w.run_id}  (does not start again: bump `generation` in {w.file} for a new run)" for w in plan.ended_before], color)
     out += outcome.notes
     if outcome.older_policy:
-        out.append(f"{outcome.older_policy} of {outcome.live} live runs stand under older policy, unchanged")
+        count = f"{outcome.older_policy} of {outcome.live} live runs"
+        out.append(f"{count} stand under older policy: they stay as they were submitted, new runs follow the new one")
     if outcome.left_out:
         shown = ", ".join(printable(p) for p in outcome.left_out[:3])
         more = f" and {len(outcome.left_out) - 3} more" if len(outcome.left_out) > 3 else ""
-        out.append(f"not published, because not committed: {shown}{more}")
-    out.append(_verdict(outcome, dry_run=dry_run))
-    return "\n".join(out)
+        out.append(f"not committed, so not published: {shown}{more}")
+    return "\n".join([*out, _verdict(outcome, dry_run=dry_run)])
 
 
-def _listed(word: str, entries: list[str]) -> list[str]:
-    shown = [f"  {word:<12} {printable(entry)}" for entry in entries[:_LISTED]]
-    return shown if len(entries) <= _LISTED else [*shown, f"  {word:<12} and {len(entries) - _LISTED} more"]
+def _listed(word: str, entries: list[str], color: bool) -> list[str]:  # noqa: FBT001
+    if len(entries) > _LISTED:
+        entries = [*entries[:_LISTED], f"and {len(entries) - _LISTED} more"]
+    shown = f"{word:>9}"
+    shown = f"\x1b[{_COLOURS[word]}m{shown}\x1b[0m" if color else shown
+    return [f"{shown}  {printable(entry)}" for entry in entries]
 
 
 def _verdict(outcome: Outcome, *, dry_run: bool) -> str:
-    source = outcome.source[:12]
+    plan, source = outcome.plan, outcome.source[:12]
+    counts = [
+        (len(plan.add), "run", "added"), (len(plan.end), "run", "ended"), (outcome.platform, "platform file", "changed"),
+    ]  # fmt: skip
+    done = ", ".join(f"{count} {what}{'s' * (count != 1)} {verb}" for count, what, verb in counts if count)
+    problems = _problems(outcome)
     if dry_run:
-        return f"would commit {outcome.changes} files to {outcome.where} (from {source})"
+        return f"dry run: {source} would publish to {outcome.where}: {done or 'nothing'}{problems}"
     if outcome.commit is None:
-        return f"nothing to publish: {outcome.where} is up to date with {source}"
-    return f"published {source} to {outcome.where}: {outcome.changes} files, commit {outcome.commit[:12]}"
+        return f"nothing to publish from {source} to {outcome.where}{problems}"
+    return f"published {source} to {outcome.where}: {done} (commit {outcome.commit[:12]}, {outcome.files} files){problems}"
+
+
+def _problems(outcome: Outcome) -> str:
+    """What went otherwise, for the last line: it is the one that people read."""
+    held = len({w.file for w in outcome.plan.held})
+    errors = sum(d.severity is Severity.ERROR for d in outcome.findings)
+    counts = [(errors, "error", "errors"), (held, "document held back", "documents held back"), (len(outcome.refused), "refusal", "refusals")]
+    found = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts if count)
+    return f"; {found}" if found else ""

@@ -64,7 +64,7 @@ def selected(project: Project, paths: Sequence[Path]) -> list[str]:
         except ValueError:
             raise Refused(f"{path} is outside of {project.root}", code=2) from None
         mine = files if inside == "." else [f for f in files if f == inside or f.startswith(inside + "/")]
-        if not mine and not project.policy_path(inside):
+        if not mine and not project.is_policy(inside):
             hint = "a run stands in workspaces/<workspace>/…/tau.yaml (spec.runs of taugen.yaml)" if path.exists() else "check the spelling"
             raise Refused(f"{path} holds no run document" if path.exists() else f"{path} does not exist", hint=hint, code=2)
         chosen.update(dict.fromkeys(mine))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from taugen.diag import Diagnostic, Span, has_errors, ordered
 from taugen.load.tree import Unreadable
 from taugen.pipeline.code import gather
-from taugen.pipeline.project import Project
+from taugen.pipeline.project import Project, workspace_of
 from taugen.render import overlay
 from taugen.render.platform import render_platform
 from taugen.render.run import render_run
@@ -58,7 +58,7 @@ class Compiler:
         except Unreadable as error:
             hint = f"a document is at most {DOCUMENT_LIMIT // 1024} KiB; move data out of it" if "bytes" in error.why else "make it a plain file of this repository"
             return [], [Diagnostic("document-unreadable", f"{path} {error.why}", Span(path), hint=hint)]
-        return read_file(path, raw, self.project.workspace_of(path))
+        return read_file(path, raw, workspace_of(path))
 
     def compile(self, doc: RunDoc) -> Compiled:
         """Take one document through every stage."""
@@ -103,7 +103,7 @@ def validator(project: Project) -> Validator:
     platform = project.policy.platform
     pinned = {} if platform is None else {k: v for k, v in platform.spec.versions.model_dump().items() if v is not None}
     try:
-        return Validator(pinned, project.extra_schemas)
+        return Validator(pinned, project.schemas)
     except UnknownVersion:
         known = {}
         for product, version in pinned.items():
@@ -112,7 +112,7 @@ def validator(project: Project) -> Validator:
             except UnknownVersion:
                 continue
             known[product] = version
-        return Validator(known, project.extra_schemas)
+        return Validator(known, project.schemas)
 
 
 def duplicates(docs: Sequence[RunDoc]) -> list[Diagnostic]:

@@ -1,20 +1,27 @@
 """Opens a project: finds taugen.yaml, reads policy and overlays, lists the run documents.
 
-In: a folder and perhaps a commit. Out: `Project`. What must never happen: reading outside the repository, dialling anything.
+In: a folder and perhaps a commit. Out: `Project`. What must never happen: reading outside the repository, dialling anything, a file of the
+working tree read where a commit is meant.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from taugen.diag import Diagnostic, Refused, Span
+from taugen.diag import Diagnostic, Refused, Severity, Span
 from taugen.load import git
 from taugen.load.glob import GlobError, Matcher
 from taugen.load.tree import GitTree, SourceTree, WorkTree
 from taugen.policy.load import load_policy, with_overlays
+from taugen.policy.model import Project as ProjectSpec
 from taugen.policy.set import Policy
 from taugen.render.overlay import Overlays, load_overlays
 
 ROOT_FILE = "taugen.yaml"
+LOCK_FILE = "taugen.lock"
+SCHEMAS = ".taugen/schemas"
+"""Imported CRD bundles, relative to taugen.yaml."""
+_DOCUMENT_NAMES = ("tau.yaml", "tau.yml", ".tau.yaml", ".tau.yml")
 
 
 @dataclass(slots=True)
@@ -27,7 +34,8 @@ class Project:
     overlays: Overlays
     matcher: Matcher
     findings: tuple[Diagnostic, ...] = ()
-    extra_schemas: tuple[Path, ...] = field(default=())
+    schemas: tuple[Path | Mapping[str, bytes], ...] = ()
+    """Imported CRD bundles: a folder, or contents by file name."""
 
     @property
     def name(self) -> str:
@@ -38,9 +46,10 @@ class Project:
         """Paths of the run documents, sorted."""
         return self.tree.documents(self.matcher)
 
-    def workspace_of(self, path: str) -> str:
-        """The workspace of a file: the folder under `workspaces/`; empty elsewhere."""
-        return workspace_of(path)
+    def is_policy(self, path: str) -> bool:
+        """Whether a path is a policy file, an overlay, taugen.yaml or taugen.lock, or a folder that holds such."""
+        places = (ROOT_FILE, LOCK_FILE, *policy_places(self.policy.project.spec))
+        return any(path == place or path.startswith(place + "/") or place.startswith(path + "/") for place in places)
 
 
 def workspace_of(path: str) -> str:
@@ -80,31 +89,43 @@ def source_tree(root: Path, ref: str | None) -> SourceTree:
         raise Refused(str(error), code=2) from None
 
 
-def load_project(root: Path, tree: SourceTree) -> Project:
-    """Read taugen.yaml, policy and overlays of `tree`. Raises `Refused` with the findings if taugen.yaml itself can't be read."""
-    policy, findings = load_policy(tree)
+def policy_places(spec: ProjectSpec) -> list[str]:
+    """Folders and files of this repository, beside taugen.yaml and taugen.lock, of which a change changes policy."""
+    folders = [source.path for source in spec.policy if source.path is not None] + [spec.overlays, SCHEMAS]
+    return ["/".join(part for part in folder.split("/") if part not in ("", ".")) for folder in folders]
+
+
+def load_project(root: Path, tree: SourceTree, *, whole: bool = True) -> Project:
+    """Read taugen.yaml, policy and overlays of `tree`; `whole` is False where the tree lists a part of the documents only.
+
+    Raises `Refused` with the findings if taugen.yaml itself can't be read.
+    """
+    policy, found = load_policy(tree)
     if policy is None:
-        raise Refused(f"{ROOT_FILE} can't be read", findings=findings)
+        raise Refused(f"{ROOT_FILE} can't be read", findings=found)
     overlays, more = load_overlays(tree, policy)
+    findings = [*found, *more]
     policy = with_overlays(policy, {"patches": overlays.digest} if overlays.digest else {})
-    findings = [*findings, *more]
     try:
         matcher = Matcher(policy.project.spec.runs)
     except GlobError as error:
         matcher = Matcher(())
         findings.append(Diagnostic("project-runs", str(error), policy.project.span(("runs",)), path="spec.runs"))
-    findings += unmatched(tree, matcher)
-    schemas = root / ".taugen" / "schemas"
-    return Project(root, tree, policy, overlays, matcher, tuple(findings), (schemas,) if schemas.is_dir() else ())
+    findings += unmatched(tree, matcher) if whole else []
+    return Project(root, tree, policy, overlays, matcher, tuple(findings), _schemas(root, tree))
+
+
+def _schemas(root: Path, tree: SourceTree) -> tuple[Path | Mapping[str, bytes], ...]:
+    if tree.commit is None:
+        folder = root / SCHEMAS
+        return (folder,) if folder.is_dir() else ()
+    files = tree.below(SCHEMAS)
+    return ({path.rpartition("/")[2]: tree.read(path) for path in files if tree.paths()[path].mode.startswith("100")},) if files else ()
 
 
 def unmatched(tree: SourceTree, matcher: Matcher) -> list[Diagnostic]:
     """Files that look like run documents and that no glob matches: they would be skipped in silence."""
-    from taugen.diag import Severity
-
-    names = ("tau.yaml", "tau.yml", ".tau.yaml", ".tau.yml")
-    found = tree.documents(lambda path: path.rpartition("/")[2] in names and not matcher(path))
+    found = tree.documents(lambda path: path.endswith(_DOCUMENT_NAMES) and path.rpartition("/")[2] in _DOCUMENT_NAMES and not matcher(path))
+    message = "this looks like a run, but no pattern of spec.runs matches it"
     hint = "name it tau.yaml below workspaces/<workspace>/, or add its pattern to spec.runs of taugen.yaml"
-    return [Diagnostic("document-unmatched", "this looks like a run, but no pattern of spec.runs matches it", Span(p), hint=hint, severity=Severity.WARNING) for p in found]
-
-
+    return [Diagnostic("document-unmatched", message, Span(path), hint=hint, severity=Severity.WARNING) for path in found]

@@ -1,82 +1,165 @@
 """What an error in policy holds back: itself and what needs it, never another workspace (DESIGN law 5).
 
-In: the policy, its findings and the rendered platform. Out: the workspaces whose new runs wait, and the platform files that stay as they are.
+In: the policy, its tree and its findings. Out: `Scope`: the workspaces and clusters whose new runs wait, and the platform's files that stay as they are. An
+error that can be laid to no document holds back everything: better late than on half a policy.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from taugen.diag import Diagnostic, Severity
-from taugen.policy.set import Item, Policy
+from taugen.load import nodes
+from taugen.load.tree import SourceTree, Unreadable
+from taugen.policy.set import FIELDS, Item, Policy
 from taugen.publish.platform import Held
-from taugen.render.types import Rendered
 
 Key = tuple[str, str]
+"""(kind, name) of a policy document; the name of a Platform and of a Project is left empty: there is one."""
+
+_OBJECTS = {"ClusterQueue": "Queue", "Cohort": "Cohort", "ResourceFlavor": "Flavor", "Topology": "Topology", "WorkloadPriorityClass": "PriorityTier"}
+_MOST = 1024 * 1024  # bytes of a policy file
+_HEAD = re.compile(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
+_NAME = re.compile(r"^metadata:[ \t]*(?:\{[^}\n]*?\bname:[ \t]*|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*\n)*?[ \t]+name:[ \t]*)[\"']?([\w.-]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """`workspaces` whose new runs are held, `files` for the platform's part."""
+    """`everything`, or `workspaces` and `clusters` that get no new runs; `files` for the platform's part."""
 
-    workspaces: frozenset[str]
-    files: Held
+    everything: bool = False
+    workspaces: frozenset[str] = frozenset()
+    clusters: frozenset[str] = frozenset()
+    files: Held = Held()
+
+    def holds(self, workspace: str, cluster: str) -> bool:
+        """Whether a new run waits until policy is mended."""
+        return self.everything or workspace in self.workspaces or cluster in self.clusters
 
 
-def held(policy: Policy, findings: Iterable[Diagnostic], rendered: Sequence[Rendered]) -> Scope:
+def scope(policy: Policy, tree: SourceTree, findings: Iterable[Diagnostic]) -> Scope:
     """Decide from the errors among `findings`."""
     errors = [d for d in findings if d.severity is Severity.ERROR]
     if not errors:
-        return Scope(frozenset(), Held())
-    items = _items(policy)
-    broken = set(policy.broken)
+        return Scope()
+    broken = {_key(kind, name) for kind, name in policy.broken}
+    clusters: set[str] = set()
+    places = _Places(policy, tree)
     for finding in errors:
-        broken |= {(item.kind, item.name) for item in items if _within(finding, item)}
-    sources = frozenset(d.span.file for d in errors)
-    owners = {(r.path): {(item.kind, item.name) for item in items if r.span.file == item.document.file and _holds(item, r.span.line)} for r in rendered}
-    paths = frozenset(path for path, keys in owners.items() if keys & broken)
-    workspaces = frozenset(name for name in policy.workspaces if needs(policy, name) & broken)
-    return Scope(workspaces, Held(sources, paths))
+        overlay = _overlay(policy, finding.span.file)
+        if overlay is not None:
+            clusters |= {name for name, item in policy.clusters.items() if overlay in item.spec.overlays}
+            continue
+        found = places.documents(finding)
+        if found is None or ("Platform", "") in found or ("Project", "") in found:
+            return Scope(everything=True, files=Held(everything=True))
+        broken |= found
+    if ("Platform", "") in broken:
+        return Scope(everything=True, files=Held(everything=True))
+    workspaces = {name for name in policy.workspaces if needs(policy, name, broken) & broken} | {name for kind, name in broken if kind == "Workspace"}
+    gone = {name for kind, name in broken if kind == "Cluster"}
+    shared = any(kind == "Workspace" for kind, _ in broken)
+    held = Held(clusters=frozenset(clusters | gone), workspaces=frozenset(workspaces), objects=frozenset(_objects(policy, broken)), shared=shared)
+    return Scope(workspaces=frozenset(workspaces), clusters=frozenset(clusters), files=held)
 
 
-def needs(policy: Policy, workspace: str) -> set[Key]:
-    """(kind, name) of every document that the runs of a workspace stand on."""
+def needs(policy: Policy, workspace: str, broken: Iterable[Key] = ()) -> set[Key]:
+    """The documents that the runs of a workspace stand on."""
     spec = policy.workspaces[workspace].spec
-    out: set[Key] = {("Workspace", workspace), ("Platform", policy.platform.name if policy.platform else ""), ("Project", policy.project.name)}
-    out |= {("Cluster", name) for name in policy.clusters_of(workspace)}
+    everywhere = [*policy.clusters, *(name for kind, name in broken if kind == "Cluster")]
+    out: set[Key] = {("Workspace", workspace), *(("Cluster", name) for name in (everywhere if spec.clusters is None else spec.clusters))}
     out |= {("Profile", name) for name in spec.profiles} | {("Storage", name) for name in spec.storage}
+    tiers = [profile.spec.priority for name in spec.profiles if (profile := policy.profiles.get(name)) is not None]
+    out |= {("PriorityTier", name) for name in (*tiers, spec.defaults.priority) if name is not None}
     for queue in spec.queues:
-        out |= _queue(policy, queue.queue)
+        out |= _behind(policy, ("Queue", queue.queue))
     return out
 
 
-def _queue(policy: Policy, name: str) -> set[Key]:
-    out: set[Key] = {("Queue", name)}
-    item = policy.queues.get(name)
-    if item is None:
-        return out
-    cohort = item.spec.cohort
-    while cohort is not None and ("Cohort", cohort) not in out:
-        out.add(("Cohort", cohort))
-        parent = policy.cohorts.get(cohort)
-        cohort = parent.spec.parent if parent is not None else None
-    for quota in item.spec.quotas:
-        out.add(("Flavor", quota.flavor))
-        flavor = policy.flavors.get(quota.flavor)
-        if flavor is not None and flavor.spec.topology:
-            out.add(("Topology", flavor.spec.topology))
+def _behind(policy: Policy, key: Key) -> set[Key]:
+    """A queue, cohort or flavor, and the documents that it names, on and on."""
+    out: set[Key] = set()
+    waiting = [key]
+    while waiting:
+        kind, name = one = waiting.pop()
+        if one in out:
+            continue
+        out.add(one)
+        if kind == "Queue" and (queue := policy.queues.get(name)) is not None:
+            waiting += [("Flavor", quota.flavor) for quota in queue.spec.quotas]
+            waiting += [("Cohort", queue.spec.cohort)] if queue.spec.cohort else []
+        elif kind == "Cohort" and (cohort := policy.cohorts.get(name)) is not None:
+            waiting += [("Flavor", quota.flavor) for quota in cohort.spec.quotas]
+            waiting += [("Cohort", cohort.spec.parent)] if cohort.spec.parent else []
+        elif kind == "Flavor" and (flavor := policy.flavors.get(name)) is not None and flavor.spec.topology:
+            waiting.append(("Topology", flavor.spec.topology))
     return out
 
 
-def _items(policy: Policy) -> list[Item[object]]:  # type: ignore[type-var]
-    groups = (policy.clusters, policy.flavors, policy.topologies, policy.cohorts, policy.queues, policy.tiers, policy.profiles, policy.workspaces, policy.storages)
-    out = [item for group in groups for item in group.values()]
-    return [policy.project, *([policy.platform] if policy.platform else []), *out]  # type: ignore[list-item]
+def _objects(policy: Policy, broken: set[Key]) -> Iterator[tuple[str, str]]:
+    """(kind, name) of the platform's objects that come from broken documents, or stand on one."""
+    for made, kind in _OBJECTS.items():
+        names = {*policy.of(kind), *(name for other, name in broken if other == kind)}
+        yield from ((made, name) for name in sorted(names) if _behind(policy, (kind, name)) & broken)
 
 
-def _within(finding: Diagnostic, item: Item[object]) -> bool:  # type: ignore[type-var]
-    return finding.span.file == item.document.file and _holds(item, finding.span.line)
+def _key(kind: str, name: str) -> Key:
+    return (kind, "") if kind in ("Platform", "Project") else (kind, name)
 
 
-def _holds(item: Item[object], line: int) -> bool:  # type: ignore[type-var]
-    root = item.document.root
+def _overlay(policy: Policy, path: str) -> str | None:
+    """The name of the overlay that a file belongs to: of this repository, or shipped."""
+    for folder in (policy.project.spec.overlays.strip("/"), "taugen/overlays"):
+        if path.startswith(folder + "/"):
+            return path[len(folder) + 1 :].partition("/")[0]
+    return None
+
+
+class _Places:
+    """Finds the document that a finding is about. The files of broken documents are read again: a policy keeps only what could be read."""
+
+    def __init__(self, policy: Policy, tree: SourceTree) -> None:
+        self.tree = tree
+        self.items: dict[str, list[Item[Any]]] = {}
+        platform = [policy.platform] if policy.platform is not None else []
+        for item in (policy.project, *platform, *(item for kind in FIELDS for item in policy.each(kind))):
+            self.items.setdefault(item.document.file, []).append(item)
+
+    def documents(self, finding: Diagnostic) -> set[Key] | None:
+        """The documents; None where it can't be said."""
+        here = {_key(i.kind, i.name) for i in self.items.get(finding.span.file, ()) if _holds(i.document, finding.span.line)}
+        return here or self.again(finding)
+
+    def again(self, finding: Diagnostic) -> set[Key] | None:
+        """By reading the file once more: the document around the line, or, where YAML itself is broken, every document that its text names."""
+        try:
+            raw = self.tree.read(finding.span.file, _MOST)
+        except Unreadable:
+            return None
+        documents, _ = nodes.parse(finding.span.file, raw)
+        if not documents:
+            return _scanned(raw.decode("utf-8", "replace"))
+        around = [document.data for document in documents if _holds(document, finding.span.line)]
+        keys = [(data.get("kind"), meta.get("name") if isinstance(meta := data.get("metadata"), dict) else None) for data in around]
+        if not keys or not all(isinstance(kind, str) and isinstance(name, str) for kind, name in keys):
+            return None
+        return {_key(str(kind), str(name)) for kind, name in keys}
+
+
+def _scanned(text: str) -> set[Key] | None:
+    """Kinds and names in a text that is no YAML; None if a part of it names none."""
+    found: set[Key] = set()
+    for part in re.split(r"^---.*$", text.replace("\r\n", "\n"), flags=re.MULTILINE):
+        if not any(line.strip() and not line.startswith("#") for line in part.splitlines()):
+            continue
+        kinds, names = _HEAD.findall(part), _NAME.findall(part + "\n")
+        if len(kinds) != 1 or len(names) != 1:
+            return None
+        found.add(_key(kinds[0], names[0]))
+    return found
+
+
+def _holds(document: nodes.Document, line: int) -> bool:
+    root = document.root
     return bool(root.start_mark.line < line <= root.end_mark.line + 1)

@@ -1,33 +1,43 @@
 """Decides what happens to each run: the laws of publishing as one pure function.
 
-In: what documents wish, and the published runs. Out: `Plan`. What must never happen: a published run that changes, starts again or goes without somebody having
-said so in a document or by name.
+In: what documents wish, and the published runs of the same names. Out: `Plan`. What must never happen: a published run that changes, starts again or goes
+without somebody having said so in a document or by name; a decision about a name of which not all documents are known.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from taugen.diag import Diagnostic, Span
 from taugen.publish.branch import Deployed
-from taugen.publish.state import Phase, RunState
-from taugen.words.names import slug
+from taugen.publish.state import Key, Phase, RunState
 
 OnEdit = Literal["wait", "replace", "beside"]
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What one document wants. `readable` is False if its identity can't be trusted (`run` is then empty); `ok` says that it compiled without error."""
+    """What one document wants.
+
+    `readable` is False if its identity can't be trusted (`run` is then empty, `name` perhaps); `ok` says that it compiled without error; `span` is the place of
+    its name.
+    """
 
     file: str
     workspace: str
     name: str
+    span: Span
     run: str = ""
     digest: str = ""
     cancelled: bool = False
     on_edit: OnEdit = "wait"
     readable: bool = True
     ok: bool = True
+
+    @property
+    def key(self) -> Key:
+        """(workspace, run)."""
+        return self.workspace, self.run
 
     @property
     def run_id(self) -> str:
@@ -37,134 +47,153 @@ class Wish:
 
 @dataclass(slots=True)
 class Plan:
-    """`add` wishes to publish, `end` live runs that leave, `waiting` (wish, older run), `held` wishes with errors, `vanished` live runs without a document."""
+    """The decisions. `findings` say why a document is held where its own findings don't."""
 
     add: list[Wish] = field(default_factory=list)
     end: list[tuple[RunState, Phase]] = field(default_factory=list)
     waiting: list[tuple[Wish, RunState]] = field(default_factory=list)
+    """Edited documents, each with the older run that it waits for."""
     held: list[Wish] = field(default_factory=list)
-    twice: list[tuple[Wish, str]] = field(default_factory=list)
-    """Held because the file that is named has the name already."""
     vanished: list[RunState] = field(default_factory=list)
+    """Live runs whose document is gone."""
+    unread: list[RunState] = field(default_factory=list)
+    """Live runs whose document can't be read: they stay, and are not said to have vanished."""
     ended_before: list[Wish] = field(default_factory=list)
-    """Documents of runs that were cancelled or replaced: they never start again."""
-    published: list[Wish] = field(default_factory=list)
+    """Documents of runs that were cancelled or replaced: those never start again."""
+    idle: list[Wish] = field(default_factory=list)
+    """Cancelled documents that were never published: they still claim their name."""
+    places: dict[Key, str] = field(default_factory=dict)
+    """Where the document of a published run stands now; only runs of the names that were decided."""
+    findings: list[Diagnostic] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
-    """--allow-cancel names that match no live run that may go."""
+    """Names of --allow-cancel that let no run go."""
 
     def pending(self) -> tuple[str, ...]:
         """Documents that the next publish reads again even if nothing changed."""
-        files = {w.file for w in self.held} | {w.file for w, _ in self.waiting} | {w.file for w, _ in self.twice}
-        return tuple(sorted(files))
+        return tuple(sorted({w.file for w in (*self.held, *(w for w, _ in self.waiting), *self.idle)}))
+
+    def adrift(self) -> tuple[str, ...]:
+        """Live runs without a readable document, for the next publish to look at again."""
+        return tuple(sorted("/".join(s.key) for s in (*self.vanished, *self.unread)))
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What surrounds the wishes. `owner` gives the path of the document that a state belongs to; `claims` whether a document outside of the wishes has its name."""
+    """What surrounds the wishes. `blocked` says of workspaces why they get no new runs; `allow` are runs that may go, `allow_all` lets all go whose
+    document is gone."""
 
     branch: Deployed
-    owner: Callable[[RunState], str]
-    claims: Callable[[RunState], str | None]
     allow: frozenset[str] = frozenset()
     allow_all: bool = False
+    blocked: Mapping[str, str] = field(default_factory=dict)
 
 
-def plan(wishes: Sequence[Wish], touched: Iterable[tuple[str, str]], setting: Setting) -> Plan:
-    """Decide. `touched` are (workspace, name) whose live runs may have lost their document; names of wishes are looked at in any case."""
+def plan(wishes: Sequence[Wish], touched: Iterable[Key], setting: Setting) -> Plan:
+    """Decide for every name of `wishes` and of `touched` (workspace, name). All documents that claim one of these names are among the wishes."""
     out = Plan()
-    groups: dict[tuple[str, str], list[Wish]] = {}
-    unreadable = set()
+    groups: dict[Key, list[Wish]] = {}
     for wish in wishes:
         if wish.name:
             groups.setdefault((wish.workspace, wish.name), []).append(wish)
-        if not wish.readable:
-            unreadable.add(wish.file)
-            out.held.append(wish)
-    used: set[str] = set()
-    for key in sorted({*groups, *touched}):
-        _name(key, groups.get(key, []), unreadable, setting, out, used)
-    out.unused = sorted(setting.allow - used)
+    out.held = [wish for wish in wishes if not wish.readable]
+    one = _Names(setting, out, frozenset(w.file for w in out.held), frozenset(w.workspace for w in out.held if not w.name))
+    keys = sorted({*groups, *touched})
+    states = setting.branch.named(keys)
+    for key in keys:
+        one.decide(groups.get(key, []), states[key])
+    out.unused = sorted(setting.allow - one.used)
     return out
 
 
-def _name(key: tuple[str, str], wishes: list[Wish], unreadable: set[str], setting: Setting, out: Plan, used: set[str]) -> None:
-    """Decide for one name of one workspace."""
-    live = live_runs(setting.branch, *key)
-    current = _current(key, [w for w in wishes if w.readable], setting, out)
-    if current is None:
-        if not wishes:
-            _vanished(live, unreadable, setting, out, used)
-        return
-    if current.cancelled:
-        out.end += [(state, "cancelled") for state in live]
-        if (current.workspace, current.run) in setting.branch.runs:
-            out.published.append(current)
-        return
-    known = setting.branch.state(current.workspace, current.run)
-    if known is not None or (current.workspace, current.run) in setting.branch.runs:
-        (out.published if known is None or known.phase == "live" else out.ended_before).append(current)
-        return
-    older = [state for state in live if state.run != current.run]
-    if older and (other := next((path for state in older if (path := setting.claims(state)) is not None), None)) is not None:
-        out.twice.append((current, other))
-        return
-    _new(current, older, setting, out, used)
+@dataclass
+class _Names:
+    """Decides name by name. `unreadable` are files, `blind` workspaces in which some file can't be read that may hold any name."""
 
+    setting: Setting
+    out: Plan
+    unreadable: frozenset[str]
+    blind: frozenset[str]
+    used: set[str] = field(default_factory=set)
 
-def _current(key: tuple[str, str], wishes: list[Wish], setting: Setting, out: Plan) -> Wish | None:
-    """The one wish that speaks for the name; the others are held as second documents of one name."""
-    if len(wishes) < 2:
-        return wishes[0] if wishes else None
-    published = [w for w in wishes if (w.workspace, w.run) in setting.branch.runs]
-    first = min(published, key=lambda w: w.file) if published else None
-    for wish in wishes:
-        if wish is not first:
-            other = first or next(w for w in wishes if w is not wish)
-            out.twice.append((wish, other.file))
-    return first
+    def decide(self, wishes: list[Wish], states: list[RunState]) -> None:
+        """One name of one workspace: its documents, and its published runs, ended ones included."""
+        live = [state for state in states if state.live]
+        current = self.speaker(wishes)
+        if current is None:
+            self.without(wishes, live)
+            return
+        self.out.places |= {s.key: current.file for s in states if s.live or s.run == current.run}
+        known = next((state for state in states if state.run == current.run), None)
+        if current.cancelled:
+            self.out.end += [(state, "cancelled") for state in live]
+            if known is None:
+                self.out.idle.append(current)
+        elif known is None:
+            self.new(current, live)
+        elif known.digest != current.digest:
+            message = f"this run would have the object name of {known.run_id}, which is published: {known.run}"
+            self.hold(current, "run-collision", message, "bump `generation`: it makes another name")
+        elif not known.live:
+            self.out.ended_before.append(current)
 
+    def speaker(self, wishes: list[Wish]) -> Wish | None:
+        """The one readable wish that speaks for the name: the only one, or the one that is published already. The others are held."""
+        published = [w for w in wishes if w.readable and self.setting.branch.state(w.key) is not None]
+        first = min(published, key=lambda w: w.file, default=None) if len(wishes) > 1 else wishes[0] if wishes and wishes[0].readable else None
+        for wish in wishes:
+            if len(wishes) > 1 and wish is not first and wish.readable:
+                other = first or next(w for w in wishes if w is not wish)
+                message = f"two runs of workspace {wish.workspace} are named {wish.name}: the other stands in {other.file}"
+                self.hold(wish, "run-name-twice", message, "rename one of them", other.span)
+        return first
 
-def _new(wish: Wish, older: list[RunState], setting: Setting, out: Plan, used: set[str]) -> None:
-    if not wish.ok:
-        out.held.append(wish)
-        return
-    staying = []
-    for state in older:
-        if wish.on_edit == "replace":
-            out.end.append((state, "replaced"))
-        elif (name := _allowed(state, setting)) is not None:
-            used.add(name)
-            out.end.append((state, "cancelled"))
+    def hold(self, wish: Wish, rule: str, message: str, hint: str, origin: Span | None = None) -> None:
+        """Hold a wish that has no finding of its own."""
+        self.out.held.append(wish)
+        self.out.findings.append(Diagnostic(rule, message, wish.span, path="name", hint=hint, origin=origin))
+
+    def without(self, wishes: list[Wish], live: list[RunState]) -> None:
+        """Live runs without a document that speaks for them."""
+        self.out.places |= {state.key: self.setting.branch.owner(state) for state in live}
+        if wishes or any(self.setting.branch.owner(state) in self.unreadable for state in live):
+            self.out.unread += live
+            return
+        for state in live:
+            if self.allowed(state) or (self.setting.allow_all and state.workspace not in self.blind):
+                self.out.end.append((state, "cancelled"))
+            else:
+                self.out.vanished.append(state)
+
+    def new(self, wish: Wish, live: list[RunState]) -> None:
+        """A run that is not published yet."""
+        unread = next((path for state in live if (path := self.setting.branch.owner(state)) in self.unreadable), None)
+        if not wish.ok:
+            self.out.held.append(wish)
+        elif unread is not None and unread != wish.file:
+            message = f"{unread} can't be read, and the run {wish.workspace}/{wish.name} stood there"
+            self.hold(wish, "run-name-twice", message, "mend or remove that file")
+        elif (why := self.setting.blocked.get(wish.workspace)) is not None:
+            self.hold(wish, "workspace-blocked", f"held back: {why}", "settle it, and publish again")
         else:
-            staying.append(state)
-    if staying and wish.on_edit == "wait":
-        out.waiting.append((wish, staying[0]))
-    else:
-        out.add.append(wish)
+            self.start(wish, live)
 
-
-def _vanished(live: list[RunState], unreadable: set[str], setting: Setting, out: Plan, used: set[str]) -> None:
-    for state in live:
-        if setting.owner(state) in unreadable or setting.claims(state) is not None:
-            continue
-        name = _allowed(state, setting)
-        if name is not None or setting.allow_all:
-            used.update([name] if name else [])
-            out.end.append((state, "cancelled"))
+    def start(self, wish: Wish, live: list[RunState]) -> None:
+        """Publish it, unless it has to wait for an older run of its name."""
+        ends: list[tuple[RunState, Phase]] = []
+        for state in live:
+            if wish.on_edit == "replace":
+                ends.append((state, "replaced"))
+            elif self.allowed(state):
+                ends.append((state, "cancelled"))
+        self.out.end += ends
+        staying = [state for state in live if all(state is not gone for gone, _ in ends)]
+        if staying and wish.on_edit == "wait":
+            self.out.waiting.append((wish, staying[0]))
         else:
-            out.vanished.append(state)
+            self.out.add.append(wish)
 
-
-def _allowed(state: RunState, setting: Setting) -> str | None:
-    names = (state.run_id, f"{state.workspace}/{state.name}", state.run, f"{state.run}-{state.attempt}")
-    return next((name for name in names if name in setting.allow), None)
-
-
-def live_runs(branch: Deployed, workspace: str, name: str) -> list[RunState]:
-    """The live runs of one name, sorted by run."""
-    found = []
-    for run in branch.by_slug.get((workspace, slug(name)), ()):
-        state = branch.state(workspace, run)
-        if state is not None and state.name == name and state.phase == "live":
-            found.append(state)
-    return found
+    def allowed(self, state: RunState) -> bool:
+        """Whether --allow-cancel names the run: by its id, its name, its object's name or that of its attempt."""
+        names = {state.run_id, f"{state.workspace}/{state.name}", state.run, f"{state.run}-{state.attempt}"} & self.setting.allow
+        self.used |= names
+        return bool(names)

@@ -1,131 +1,216 @@
-"""The platform's files against those of the branch: what is written, what leaves, what must stay because a live run needs it.
+"""The platform's files against those of the branch: what is written, what leaves, what must stay.
 
-In: the rendered platform, the branch, live runs, what policy errors hold back. Out: changes and refusals. Objects that a live run refers to are never removed or
-renamed (law 5); files of a cluster that left the fleet stay (law 6).
+In: what policy wants, the branch, live runs. Out: `PlatformChange`. Objects that a live run refers to are never removed or renamed (law 5); files of a cluster
+that left the fleet stay (law 6); what policy errors make doubtful stays as it is; a file of somebody else is left alone (law 4).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taugen.diag import Diagnostic, Span
 from taugen.load.nodes import parse
+from taugen.policy.set import Policy
+from taugen.publish import needs, state
 from taugen.publish.branch import Deployed
+from taugen.publish.needs import Needs, On
 from taugen.publish.state import Reference, RunState
 from taugen.render import file
-from taugen.render.types import Object, Rendered
+from taugen.render.types import Rendered
 
-Identity = tuple[str, Reference]
-"""Cluster and object."""
+_WORKSPACE = re.compile(r"^    taugen\.dev/workspace: \"?([^\"\n]+)", re.MULTILINE)
+_KIND = re.compile(r"^kind: (\S+)$", re.MULTILINE)
+_NAME = re.compile(r"^metadata:\n(?:  .*\n)*?  name: \"?([^\"\n]+)", re.MULTILINE)
+_NAMESPACE = re.compile(r"^metadata:\n(?:  .*\n)*?  namespace: \"?([^\"\n]+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an object of the platform belongs: its cluster, its folder there (`gitops`, `platform`, …), its workspace or ""."""
+
+    cluster: str
+    section: str
+    workspace: str
+    ref: Reference
+
+    @property
+    def on(self) -> On:
+        """(cluster, object)."""
+        return self.cluster, self.ref
+
+    @property
+    def shared(self) -> bool:
+        """Whether the object names all workspaces: a queue's selector, the reconciler's own project."""
+        return not self.workspace and (self.section in ("gitops", "bootstrap") or self.ref[0] == "ClusterQueue")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What policy errors make doubtful: all, what is on `clusters`, what belongs to `workspaces`, `objects` (kind, name) of the platform, and
+    with `shared` whatever names all workspaces."""
+
+    everything: bool = False
+    clusters: frozenset[str] = frozenset()
+    workspaces: frozenset[str] = frozenset()
+    objects: frozenset[tuple[str, str]] = frozenset()
+    shared: bool = False
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is held back."""
+        return bool(self.everything or self.clusters or self.workspaces or self.objects or self.shared)
+
+    def covers(self, place: Place) -> bool:
+        """Whether an object stays as it is."""
+        if self.everything or place.cluster in self.clusters or place.workspace in self.workspaces:
+            return True
+        return (self.shared and place.shared) or (place.ref[0], place.ref[2]) in self.objects
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What policy wants: the platform's objects, and what its errors hold back."""
+
+    policy: Policy
+    rendered: Sequence[Rendered]
+    held: Held = Held()
 
 
 @dataclass(slots=True)
 class PlatformChange:
-    """`writes` path -> text, `deletes` paths (both on the branch), `refused` what can't be done while runs live, `notes` for people."""
+    """`writes` path -> text and `deletes`, both on the branch; `refused` and `notes` for people; `blocked` says why a workspace gets no new
+    runs; `unsettled`: something stays that will have to be looked at again."""
 
     writes: dict[str, str] = field(default_factory=dict)
     deletes: list[str] = field(default_factory=list)
     refused: list[Diagnostic] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    blocked: dict[str, str] = field(default_factory=dict)
+    unsettled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What policy errors hold back: source files with an error, for deletions; rendered paths, for writes."""
-
-    sources: frozenset[str] = frozenset()
-    paths: frozenset[str] = frozenset()
-
-
-def change(branch: Deployed, project: str, rendered: Sequence[Rendered], clusters: Sequence[str], live: Sequence[RunState], held: Held) -> PlatformChange:
+def change(branch: Deployed, wanted: Wanted, live: Sequence[RunState]) -> PlatformChange:
     """Compare the platform's files with the branch."""
+    old = _owned(branch)
+    places = {path: _place(branch, path, text) for path, text in old.items()}
+    texts = {f"{branch.folder}/{item.path}": file.text(item, branch.project) for item in wanted.rendered}
     out = PlatformChange()
-    wanted = {f"{branch.folder}/{item.path}": item for item in rendered}
-    old = _owned(branch, project)
-    texts = {path: file.text(item, project) for path, item in wanted.items() if item.path not in held.paths}
-    writes = {path: text for path, text in texts.items() if old.get(path) != text}
-    deletes = [path for path in sorted(old) if path not in wanted and not _kept(path, old[path], branch, clusters, held, out)]
-    kept_by = _needed(branch, old, wanted, writes, deletes, live)
-    for path, (text, need, run) in sorted(kept_by.items()):
-        source = file.parse_header(text)
-        kind, namespace, name = need
-        what = f"{kind} {namespace + '/' if namespace else ''}{name}"
-        message = f"{what} can't be removed or renamed: the live run {run} needs it"
-        hint = "cancel the run first (`cancelled: true` in its document), or keep the document"
-        out.refused.append(Diagnostic("in-use", message, Span(source.source if source else path), hint=hint))
-    out.writes = {p: t for p, t in writes.items() if p not in kept_by}
-    out.deletes = [p for p in deletes if p not in kept_by]
-    _foreign(branch, project, old, out)
+    need = _needs(wanted, live, old, places)
+    out.refused, out.blocked = need.refused, need.blocked
+    for path, text in texts.items():
+        if old.get(path) != text:
+            place = places.get(path) or _place(branch, path, text)
+            if wanted.held.covers(place):
+                out.unsettled = True
+            elif not _whole_stays(need, place) and (path not in old or not _must_stay(need, place, text)):
+                out.writes[path] = text
+    standing = _standing(need, old, places)
+    for path in sorted(old.keys() - texts.keys()):
+        place = places[path]
+        if wanted.held.covers(place):
+            out.unsettled = True
+        elif place.cluster not in wanted.policy.clusters:
+            _left(out, branch, place.cluster)
+        elif not _whole_stays(need, place) and place.on not in standing:
+            out.deletes.append(path)
+    _foreign(branch, old, out)
+    out.unsettled |= bool(out.refused)
     return out
 
 
-def _owned(branch: Deployed, project: str) -> dict[str, str]:
+def _owned(branch: Deployed) -> dict[str, str]:
     """The platform's files on the branch that are ours: path -> text."""
     if branch.tip is None:
         return {}
-    paths = [p for p in branch.tree.paths() if _platform_path(p, branch.folder)]
+    entries = branch.tree.paths()
+    paths = [path for path in entries if _is_platform(path, branch.folder) and entries[path].mode.startswith("100")]
     branch.tree.prefetch(paths)
     out = {}
     for path in paths:
         text = branch.tree.read(path).decode("utf-8", "replace")
         header = file.parse_header(text)
-        if header is not None and header.project == project:
+        if header is not None and header.project == branch.project:
             out[path] = text
     return out
 
 
-def _platform_path(path: str, folder: str) -> bool:
-    if not path.startswith(folder + "/"):
+def _is_platform(path: str, folder: str) -> bool:
+    """Whether a path can be the platform's: below the deploy tree, but not a run's; or, as a leftover of an older output.path, elsewhere."""
+    if not path.endswith(".yaml") or path.startswith(state.FOLDER + "/"):
         return False
-    parts = path[len(folder) + 1 :].split("/")
-    return len(parts) > 2 and (parts[1] != "runs" or len(parts) == 4)
+    parts = _parts(path, folder)
+    return "runs" not in parts[:-1] or len(parts) == 4
 
 
-def _kept(path: str, text: str, branch: Deployed, clusters: Sequence[str], held: Held, out: PlatformChange) -> bool:
-    cluster = path[len(branch.folder) + 1 :].split("/")[0]
-    if cluster not in clusters:
-        note = f"cluster {cluster} left the fleet: its files stay, so that nothing is pruned there; delete {branch.folder}/{cluster}/ by hand when it is gone"
-        if note not in out.notes:
-            out.notes.append(note)
+def _parts(path: str, folder: str) -> list[str]:
+    return (path[len(folder) + 1 :] if path.startswith(folder + "/") else path).split("/")
+
+
+def _place(branch: Deployed, path: str, text: str) -> Place:
+    parts = _parts(path, branch.folder)
+    section = parts[1] if len(parts) > 1 else ""
+    label = _found(_WORKSPACE, text)
+    workspace = parts[2] if section in ("workspaces", "runs") and len(parts) > 3 else label if section == "gitops" else ""
+    return Place(parts[0], section, workspace, (_found(_KIND, text), _found(_NAMESPACE, text), _found(_NAME, text)))
+
+
+def _found(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.search(text)
+    return found[1] if found else ""
+
+
+def _needs(wanted: Wanted, live: Sequence[RunState], old: Mapping[str, str], places: Mapping[str, Place]) -> Needs:
+    """What live runs need; nothing is said of workspaces and clusters that policy errors make doubtful."""
+    held = wanted.held
+    judged = [run for run in live if not (held.everything or run.cluster in held.clusters or run.workspace in held.workspaces)]
+    there = needs.provided(wanted.policy, wanted.rendered)
+    sources = {place.on: header.source for path, place in places.items() if (header := file.parse_header(old[path])) is not None}
+    return needs.judge(judged, wanted.policy, there, sources)
+
+
+def _whole_stays(need: Needs, place: Place) -> bool:
+    """Whether a file belongs to a workspace that stays whole on its cluster, or syncs it."""
+    if (place.cluster, place.workspace) in need.workspaces:
         return True
-    header = file.parse_header(text)
-    return header is not None and header.source in held.sources
+    return place.shared and place.section != "platform" and any(cluster == place.cluster for cluster, _ in need.workspaces)
 
 
-def _needed(
-    branch: Deployed, old: Mapping[str, str], wanted: Mapping[str, Rendered], writes: Mapping[str, str], deletes: Sequence[str], live: Sequence[RunState]
-) -> dict[str, tuple[str, Reference, str]]:
-    """Files that would take an object away from a live run: path -> (old text, the object, the run)."""
-    needs: dict[Identity, str] = {}
-    for run in live:
-        for ref in run.refs:
-            needs.setdefault((run.cluster, ref), run.run_id)
-    if not needs:
-        return {}
-    there = {(path[len(branch.folder) + 1 :].split("/")[0], identity(item.obj)) for path, item in wanted.items()}
-    found = {}
-    for path in [*deletes, *(p for p in writes if p in old)]:
-        cluster = path[len(branch.folder) + 1 :].split("/")[0]
-        documents, _ = parse(path, old[path].encode())
-        for document in documents:
-            ref = identity(document.data)
-            run_id = needs.get((cluster, ref))
-            if run_id is not None and (cluster, ref) not in there:
-                found[path] = (old[path], ref, run_id)
+def _must_stay(need: Needs, place: Place, text: str) -> bool:
+    """Whether a live run needs the object of a file, and `text` would take it away: another object, or a queue that shuts the run's namespace out."""
+    namespaces = need.objects.get(place.on)
+    if namespaces is None:
+        return False
+    same = (_found(_KIND, text), _found(_NAMESPACE, text), _found(_NAME, text)) == place.ref
+    return not same or (place.ref[0] == "ClusterQueue" and any(f"- {namespace}\n" not in text for namespace in namespaces))
+
+
+def _standing(need: Needs, old: Mapping[str, str], places: Mapping[str, Place]) -> set[On]:
+    """What the kept objects stand on: a queue without its flavors would admit nothing."""
+    texts = {place.on: old[path] for path, place in places.items()}
+    found: set[On] = set()
+    waiting = list(need.objects)
+    while waiting:
+        on = waiting.pop()
+        if on not in found and on in texts:
+            found.add(on)
+            documents, _ = parse("", texts[on].encode())
+            waiting += [(on[0], ref) for document in documents for ref in needs.stands_on(document.data)]
     return found
 
 
-def identity(obj: Object) -> Reference:
-    """(kind, namespace, name) of an object."""
-    metadata = obj.get("metadata")
-    meta = metadata if isinstance(metadata, dict) else {}
-    return (str(obj.get("kind")), str(meta.get("namespace") or ""), str(meta.get("name")))
+def _left(out: PlatformChange, branch: Deployed, cluster: str) -> None:
+    place = f"{branch.folder}/{cluster}/"
+    note = f"cluster {cluster} left the fleet: its files stay, so that nothing is pruned there; when it is gone, delete {place} on the deploy branch by hand"
+    if note not in out.notes:
+        out.notes.append(note)
 
 
-def _foreign(branch: Deployed, project: str, old: Mapping[str, str], out: PlatformChange) -> None:
+def _foreign(branch: Deployed, old: Mapping[str, str], out: PlatformChange) -> None:
     """A file of somebody else where one of ours would go: it is left alone, and ours is refused."""
     if branch.tip is None:
         return
-    for path in [p for p in out.writes if p not in old and p in branch.tree.paths()]:
-        hint = f"rename it or remove it from the branch: taugen never touches a file that does not carry the header of project {project}"
+    there = branch.tree.paths()
+    for path in [p for p in out.writes if p not in old and (p in there or p in branch.tree.folders())]:
+        hint = f"rename it or remove it from the branch: taugen never touches a file without the header of project {branch.project}"
         out.refused.append(Diagnostic("deploy-foreign", f"{path} stands on the deploy branch and is not taugen's", Span(path), hint=hint))
         del out.writes[path]

@@ -1,15 +1,17 @@
 """The state of a published run: one file a run, outside of every synced path.
 
-In: a resolved run and the commit it came from. Out: the text of `.taugen/state/<workspace>/<digest8[:2]>/<run>.yaml`, and back. State is what retries, evidence and law 5
-read later: nothing is resolved anew from it, and a state that exists means that the run has been published once and for all.
+In: a resolved run and the commit it came from, or the bytes of a state file. Out: `RunState` with the body of
+`.taugen/state/<workspace>/<digest8[:2]>/<run>.yaml`. State is what retries, evidence and law 5 read later: nothing is resolved anew from it, and a
+state that exists means that the run was published once and for all. What must never happen: a state of another Project taken for ours.
 """
 
-from dataclasses import asdict, dataclass, field, replace
-from typing import Literal
+import re
+from dataclasses import asdict, dataclass, replace
+from typing import Literal, cast
 
 from taugen import __version__
 from taugen.load.nodes import parse
-from taugen.render.types import Rendered
+from taugen.render import file
 from taugen.resolve.run import ResolvedRun
 from taugen.words import Json
 from taugen.words.emit import emit
@@ -18,11 +20,21 @@ FOLDER = ".taugen/state"
 Phase = Literal["live", "cancelled", "replaced"]
 Reference = tuple[str, str, str]
 """(kind, namespace or "", name) of an object that a live run needs."""
+Key = tuple[str, str]
+"""(workspace, run) of a run, or (workspace, name) of a document."""
+
+_PLAIN = rb"([^\n\"'|>]+)\n"
+# What `emit` writes for the usual state, so that 10,000 of them are read in a blink; any other layout goes through the YAML parser.
+_USUAL = re.compile(
+    rb"run: " + _PLAIN + rb"phase: (\w+)\nintent:\n  source: " + _PLAIN + rb"  commit: " + _PLAIN + rb"  digest: " + _PLAIN
+    + rb"  code: (?:" + _PLAIN[:-2] + rb"|\"\")\n  policy: " + _PLAIN + rb"  compiler: " + _PLAIN + rb"object: " + _PLAIN + rb"cluster: " + _PLAIN
+    + rb"attempt: (\d+)\nresumeFrom: [^\n]*\nneeds:\n((?:- " + _PLAIN + rb")*)"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """`refs` are the objects of its cluster that the run needs while it lives (law 5); `files` are its manifests relative to the deploy tree."""
+    """A published run. `refs` are the objects of its cluster that it needs while it lives (law 5); `body` is the file without its header."""
 
     workspace: str
     name: str
@@ -31,15 +43,22 @@ class RunState:
     source: str
     commit: str
     cluster: str
-    phase: Phase = "live"
-    attempt: int = 1
-    resume_from: str = ""
-    compiler: str = __version__
-    policy: str = ""
-    code: str = ""
-    refs: tuple[Reference, ...] = ()
-    kept: dict[str, Json] = field(default_factory=dict)
-    """What later stages read: request, resilience, checkpoint, metrics, experiment."""
+    phase: Phase
+    attempt: int
+    policy: str
+    code: str
+    refs: tuple[Reference, ...]
+    body: str
+
+    @property
+    def key(self) -> Key:
+        """(workspace, run)."""
+        return self.workspace, self.run
+
+    @property
+    def live(self) -> bool:
+        """Whether its manifests stand in the deploy tree."""
+        return self.phase == "live"
 
     @property
     def path(self) -> str:
@@ -57,8 +76,12 @@ class RunState:
         return f"{self.cluster}/runs/{self.workspace}/{self.run[-8:-6]}/{self.run}"
 
     def ended(self, phase: Phase) -> "RunState":
-        """The same run, no longer live."""
-        return replace(self, phase=phase)
+        """The same run, no longer live; nothing else of its file changes."""
+        return replace(self, phase=phase, body=self.body.replace(f"\nphase: {self.phase}\n", f"\nphase: {phase}\n", 1))
+
+    def text(self, project: str) -> str:
+        """The file, header included."""
+        return file.with_header(self.body, self.source, project)
 
 
 def state_path(workspace: str, run: str) -> str:
@@ -66,106 +89,97 @@ def state_path(workspace: str, run: str) -> str:
     return f"{FOLDER}/{workspace}/{run[-8:-6]}/{run}.yaml"
 
 
-def of(run: ResolvedRun, rendered: tuple[Rendered, ...], commit: str) -> RunState:
-    """The state of a run that is published now."""
+def of(run: ResolvedRun, commit: str) -> RunState:
+    """The state of a run that is published now, from the source commit `commit`."""
     doc = run.doc
-    return RunState(
-        workspace=doc.workspace,
-        name=doc.name,
-        run=doc.run,
-        digest=doc.digest,
-        source=doc.file,
-        commit=commit,
-        cluster=run.cluster,
-        policy=run.policy_digest,
-        code=run.code.tree.digest() if run.code.tree is not None else (run.code.commit or ""),
-        refs=references(run),
-        kept=kept(run),
-    )
+    code = run.code.tree.digest() if run.code.tree is not None else run.code.commit or ""
+    refs = references(run)
+    document: dict[str, Json] = {
+        "run": doc.run_id,
+        "phase": "live",
+        "intent": {
+            "source": doc.file, "commit": commit, "digest": doc.digest, "code": code, "policy": run.policy_digest, "compiler": __version__,
+        },
+        "object": doc.run,
+        "cluster": run.cluster,
+        "attempt": 1,
+        "resumeFrom": "",
+        "needs": [" ".join(part for part in ref if part) for ref in refs],
+        **_kept(run),
+    }  # fmt: skip
+    body = emit(document)
+    return RunState(doc.workspace, doc.name, doc.run, doc.digest, doc.file, commit, run.cluster, "live", 1, run.policy_digest, code, refs, body)
 
 
 def references(run: ResolvedRun) -> tuple[Reference, ...]:
     """The objects that the run needs while it lives."""
     place, namespace = run.placement, run.namespace
-    refs: list[Reference] = [("Namespace", "", namespace), ("LocalQueue", namespace, place.queue), ("ClusterQueue", "", place.cluster_queue)]
+    refs = [("Namespace", "", namespace), ("LocalQueue", namespace, place.queue), ("ClusterQueue", "", place.cluster_queue)]
     if place.tier:
         refs.append(("WorkloadPriorityClass", "", place.tier))
     if run.service_account:
         refs.append(("ServiceAccount", namespace, run.service_account))
+    secrets = {variable.secret for variable in run.env if variable.secret} | ({run.code.secret[0]} if run.code.secret else set())
     refs += [("PersistentVolumeClaim", namespace, claim) for claim in sorted({m.claim for m in run.mounts})]
-    return tuple(refs)
+    return (*refs, *(("Secret", namespace, name) for name in sorted(secrets)))
 
 
-def kept(run: ResolvedRun) -> dict[str, Json]:
+def _kept(run: ResolvedRun) -> dict[str, Json]:
     """What stands in state for the collector and for retries."""
     request: dict[str, Json] = {"kind": run.kind, "nodes": run.nodes, "gpus": run.gpus, "gpuClass": run.gpu_class, "profile": run.profile}
     request |= {"queue": run.placement.cluster_queue, "tier": run.placement.tier, "image": run.image, "maxDuration": run.max_duration}
     out: dict[str, Json] = {"request": {k: v for k, v in request.items() if v is not None}}
     if run.checkpoint is not None:
         out["checkpoint"] = {k: v for k, v in asdict(run.checkpoint).items() if v is not None}
-    for key, section in (("resilience", run.resilience), ("metrics", run.metrics), ("experiment", run.experiment)):
+    for key, section in (("resilience", run.resilience), ("metrics", run.metrics), ("experiment", run.experiment), ("model", run.model)):
         if section:
             out[key] = dict(section)
     return out
 
 
-def write(state: RunState) -> Json:
-    """The state as it is written."""
-    document: dict[str, Json] = {
-        "run": f"{state.workspace}/{state.name}/{state.digest[:8]}",
-        "phase": state.phase,
-        "intent": {"source": state.source, "commit": state.commit, "digest": state.digest, "code": state.code, "policy": state.policy, "compiler": state.compiler},
-        "object": state.run,
-        "cluster": state.cluster,
-        "attempt": state.attempt,
-        "resumeFrom": state.resume_from,
-        "needs": [" ".join(part for part in ref if part) for ref in state.refs],
-    }
-    return {**document, **state.kept}
+def read(content: bytes, project: str) -> RunState | None:
+    """The state in a file's bytes; None if they are no state of this Project."""
+    head, _, body = content.partition(b"\n")
+    header = file.parse_header(head.decode("utf-8", "replace") + "\n")
+    if header is None or header.project != project:
+        return None
+    usual = _USUAL.match(body)
+    if usual is None:
+        return _parsed(body)
+    run_id, phase, source, commit, digest, code, policy, _, run, cluster, attempt, needs = (part.decode() for part in usual.groups(b"")[:12])
+    if phase not in ("live", "cancelled", "replaced"):
+        return None
+    workspace, name = _names(run_id)
+    refs = tuple(_reference(line[2:]) for line in needs.splitlines())
+    return RunState(workspace, name, run, digest, source, commit, cluster, cast("Phase", phase), int(attempt), policy, code, refs, body.decode())
 
 
-def text(state: RunState) -> str:
-    """The body of the state's file, without its header."""
-    return emit(write(state))
-
-
-def read(body: bytes, workspace: str) -> RunState | None:
-    """The state in a file's bytes; None if they are no state of ours."""
+def _parsed(body: bytes) -> RunState | None:
     documents, findings = parse("state", body)
     if findings or len(documents) != 1:
         return None
     data = documents[0].data
-    try:
-        return _from(data, workspace)
-    except (KeyError, TypeError, ValueError):
+    intent, needs = data.get("intent"), data.get("needs")
+    texts = [data.get(key) for key in ("run", "phase", "object", "cluster")]
+    if not isinstance(intent, dict) or not isinstance(needs, list) or not all(isinstance(text, str) for text in texts):
         return None
+    run_id, phase, run, cluster = (str(text) for text in texts)
+    if phase not in ("live", "cancelled", "replaced") or "/" not in run_id:
+        return None
+    workspace, name = _names(run_id)
+    source, commit, digest, code, policy = (str(intent.get(key) or "") for key in ("source", "commit", "digest", "code", "policy"))
+    attempt = data.get("attempt")
+    refs = tuple(_reference(str(need)) for need in needs)
+    number = attempt if isinstance(attempt, int) else 1
+    return RunState(workspace, name, run, digest, source, commit, cluster, cast("Phase", phase), number, policy, code, refs, body.decode())
 
 
-def _from(data: dict[str, Json], workspace: str) -> RunState:
-    intent, needs = data["intent"], data.get("needs") or []
-    assert isinstance(intent, dict)
-    assert isinstance(needs, list)
-    own = {"run", "phase", "intent", "object", "cluster", "attempt", "resumeFrom", "needs"}
-    name = str(data["run"]).split("/", 1)[1].rpartition("/")[0]
-    return RunState(
-        workspace=workspace,
-        name=name,
-        run=str(data["object"]),
-        digest=str(intent["digest"]),
-        source=str(intent["source"]),
-        commit=str(intent["commit"]),
-        cluster=str(data["cluster"]),
-        phase=data["phase"],  # type: ignore[arg-type]
-        attempt=int(str(data["attempt"])),
-        resume_from=str(data["resumeFrom"] or ""),
-        compiler=str(intent["compiler"]),
-        policy=str(intent["policy"]),
-        code=str(intent["code"] or ""),
-        refs=tuple(_reference(str(need)) for need in needs),
-        kept={k: v for k, v in data.items() if k not in own},
-    )
+def _names(run_id: str) -> tuple[str, str]:
+    """Workspace and name in `<workspace>/<name>/<digest8>`."""
+    workspace, _, rest = run_id.partition("/")
+    return workspace, rest.rpartition("/")[0]
 
 
 def _reference(need: str) -> Reference:
-    parts = need.split(" ")
-    return (parts[0], parts[1], parts[2]) if len(parts) == 3 else (parts[0], "", parts[1])
+    kind, *parts = need.split(" ")
+    return (kind, parts[0], parts[1]) if len(parts) == 2 else (kind, "", " ".join(parts))

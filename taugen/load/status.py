@@ -1,0 +1,29 @@
+"""What of a working tree is not committed.
+
+In: a repository and a folder in it. Out: paths. `git status` looks at every file, so it runs beside whatever else is done until its answer is asked for.
+What must never happen: a write to the index, an error that stops the command that only wanted to mention it.
+"""
+
+import subprocess
+import tempfile
+from pathlib import Path
+
+from taugen.load import git
+
+
+class Uncommitted:
+    """A `git status` that runs. Ends with `paths` or when collected."""
+
+    def __init__(self, repo: Path, prefix: str = "") -> None:
+        self._cut = len(prefix) + 1 if prefix else 0
+        self._out = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the answer
+        args = ["status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules", "--", prefix or "."]
+        self._process = git.start(args, cwd=repo, stdin=subprocess.DEVNULL, stdout=self._out)
+
+    def paths(self) -> list[str]:
+        """Changed, deleted and untracked paths relative to the folder, sorted; a folder of untracked files with a slash at its end."""
+        self._process.wait()
+        with self._out as out:
+            out.seek(0)
+            lines = out.read().decode("utf-8", "surrogateescape").split("\0")
+        return sorted(line[3:][self._cut :] for line in lines if len(line) > 3)
