@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from taugen.diag import Severity
 from taugen.load.code import CodeFile, CodeProblem, CodeTree, collect
 from taugen.load.imports import missing_imports
+from taugen.load.links import resolve_link
 from taugen.load.tree import SourceTree, Unreadable
 from taugen.resolve.code import CODE_PATH, ENTRYPOINT, CodeInput, CodePlan, relative, within
 from taugen.resolve.program import is_python
@@ -25,10 +26,9 @@ def gather(tree: SourceTree, doc: RunDoc, plan: CodePlan, is_document: Callable[
     """Collect what the plan names. `is_document` says of a path of the tree whether it is a run document."""
     if not plan.local:
         return CodeInput(plan, findings=plan.findings)
+    if plan.elsewhere:
+        return CodeInput(plan, shebang=_shebang(tree, plan), here=plan.entrypoint in tree.paths(), findings=plan.findings)
     report = Report(doc, list(plan.findings))
-    here = plan.entrypoint is None or plan.entrypoint in tree.paths() or not plan.elsewhere
-    if not here or (doc.spec.code is not None and doc.spec.code.delivery == "git" and doc.spec.code.git is not None):
-        return CodeInput(plan, here=here, shebang=_shebang(tree, plan), findings=tuple(report.found))
     code = _collect(report, tree, plan, is_document)
     shebang = _entrypoint(report, tree, plan, code)
     return CodeInput(plan, code, shebang, findings=tuple(report.found))
@@ -36,42 +36,37 @@ def gather(tree: SourceTree, doc: RunDoc, plan: CodePlan, is_document: Callable[
 
 def _collect(report: Report, tree: SourceTree, plan: CodePlan, is_document: Callable[[str], bool]) -> CodeTree:
     files: list[CodeFile] = []
+    if plan.start and plan.start not in tree.folders() and report.doc.has(CODE_PATH):
+        text = f"there is no folder {plan.start} with tracked files"
+        report.error("code-path-missing", CODE_PATH, text, hint=_near_folder(tree, plan, plan.start))
     for folder in plan.folders:
-        own = folder == plan.start
         if folder and folder not in tree.folders():
-            if own and report.doc.has(CODE_PATH):
-                report.error(
-                    "code-path-missing", CODE_PATH, f"there is no folder {folder} with tracked files", hint=_near_folder(tree, plan, folder)
-                )
             continue
+        own = folder == plan.start
         include = plan.include if own else ()
         found, problems = collect(
             tree, folder, exclude_documents=is_document, include=include, exclude=plan.exclude, workspace=plan.workspace
         )
         prefix = relative(folder, plan.root) if folder != plan.root else ""
-        files += found.files if not prefix else [CodeFile(f"{prefix}/{f.path}", f.mode, f.blob, f.size, f.source) for f in found.files]
+        inner = "" if own or not within(plan.start, folder) else relative(plan.start, folder) + "/"  # comes with its own patterns
+        kept = [f for f in found.files if not inner or not f.path.startswith(inner)]
+        files += kept if not prefix else [CodeFile(f"{prefix}/{f.path}", f.mode, f.blob, f.size, f.source) for f in kept]
         for problem in problems:
             _problem(report, problem)
-    files += _extra(report, tree, plan, files)
+    if plan.extra:
+        files += _extra(report, tree, plan, files, is_document)
     return CodeTree(plan.root, tuple(sorted(files, key=lambda f: f.path)))
 
 
-def _problem(report: Report, problem: CodeProblem) -> None:
-    """A problem of a file, shown at the field that brought it: the code path, else the entrypoint."""
-    where = CODE_PATH if report.doc.has(CODE_PATH) else ENTRYPOINT
-    message = problem.message[:1].lower() + problem.message[1:].rstrip(".")
-    if problem.path and problem.path not in message:
-        message = f"{problem.path}: {message}"
-    hint = problem.hint.rstrip(".")
-    if problem.severity is Severity.ERROR:
-        report.error(problem.rule, where, message, hint=hint)
-    elif problem.severity is Severity.WARNING:
-        report.warn(problem.rule, where, message, hint=hint)
-    else:
-        report.note(problem.rule, where, message, hint=hint)
+def _problem(report: Report, problem: CodeProblem, where: Path | None = None) -> None:
+    """A problem of a file, shown at the field that brought it: `where`, else the code path, else the entrypoint."""
+    where = where or (CODE_PATH if report.doc.has(CODE_PATH) else ENTRYPOINT)
+    report.add(problem.rule, where, problem.message, hint=problem.hint, origin=None, severity=problem.severity)
 
 
-def _extra(report: Report, tree: SourceTree, plan: CodePlan, files: Sequence[CodeFile]) -> list[CodeFile]:
+def _extra(
+    report: Report, tree: SourceTree, plan: CodePlan, files: Sequence[CodeFile], is_document: Callable[[str], bool]
+) -> list[CodeFile]:
     """Extra scripts, beside the entrypoint."""
     beside = relative(plan.entrypoint.rpartition("/")[0], plan.root) if plan.entrypoint else plan.base or "."
     found: list[CodeFile] = []
@@ -79,46 +74,47 @@ def _extra(report: Report, tree: SourceTree, plan: CodePlan, files: Sequence[Cod
     for extra in plan.extra:
         name = posixpath.normpath(posixpath.join(beside, extra.name))
         folder, _, base = extra.source.rpartition("/")
-        if extra.source not in tree.paths():
-            hint = _hint_for_missing(tree, extra.source, tree.below(folder))
-            report.error("code-extra-missing", extra.path, f"there is no file {extra.source}", hint=hint)
-            continue
-        if taken.get(name, extra.source) != extra.source:
+        if extra.source not in tree.paths() or is_document(extra.source):
+            loose = extra.source in tree.untracked()
+            hint = f"git add {extra.source}" if loose else _hint_for_missing(tree, extra.source, tree.below(folder), report.doc.folder)
+            what = "is a run document" if is_document(extra.source) else "is not tracked by Git" if loose else "does not exist"
+            report.error("code-extra-missing", extra.path, f"{extra.source} {what}", hint=hint)
+        elif taken.get(name, extra.source) != extra.source:
             report.error("code-extra-twice", extra.path, f"{name} is already the name of {taken[name]}", hint="write SRC:ANOTHER_NAME")
-            continue
-        one, problems = collect(tree, folder, exclude_documents=lambda _: False, include=("/" + _literal(base),), workspace=plan.workspace)
-        for problem in problems:
-            if problem.path == extra.source:
-                _problem(report, problem)
-        found += [CodeFile(name, f.mode, f.blob, f.size, f.source) for f in one.files if f.path == base and name not in taken]
-        taken[name] = extra.source
+        elif name not in taken:
+            wanted = {extra.source, resolve_link(tree, extra.source).target}
+            one, problems = collect(tree, folder, exclude_documents=lambda path, w=wanted: path not in w, workspace=plan.workspace)  # type: ignore[misc]
+            for problem in problems:
+                _problem(report, problem, extra.path)
+            found += [CodeFile(name, f.mode, f.blob, f.size, f.source) for f in one.files if f.path == base]
+            taken[name] = extra.source
     return found
-
-
-def _literal(name: str) -> str:
-    """A file name as a .gitignore pattern that matches only it."""
-    return "".join("\\" + c if c in "\\*?[]!# " else c for c in name)
 
 
 def _entrypoint(report: Report, tree: SourceTree, plan: CodePlan, code: CodeTree) -> str | None:
     """Check the entrypoint; its first line without ``#!``, None where it has none."""
     if plan.entrypoint is None:
         return None
-    delivered = {f.source: f for f in code.files}
-    file = delivered.get(plan.entrypoint)
     name = relative(plan.entrypoint, plan.root)
-    file = file or next((f for f in code.files if f.path == name), None)
+    file = next((f for f in code.files if f.path == name), None)
     if file is None:
         _missing(report, tree, plan, code)
         return None
     shebang = _shebang(tree, plan)
     _runs(report, plan.entrypoint, shebang)
     if is_python(plan.entrypoint, shebang):
-        for module, where in missing_imports(tree, code, file.path, plan.workspace):
-            text = f"{file.path} imports {module}, which stands in {where} and is not delivered"
-            hint = "deliver it: set code.path to a folder that holds both, take it out of code.exclude, or `git add` it"
-            report.error("import-not-delivered", ENTRYPOINT, text, hint=hint)
+        _imports(report, tree, plan, code, name)
     return shebang
+
+
+def _imports(report: Report, tree: SourceTree, plan: CodePlan, code: CodeTree, name: str) -> None:
+    """Modules of the workspace that the program imports and does not get. With a PYTHONPATH of its own it may find them elsewhere."""
+    runtime = report.doc.spec.runtime
+    elsewhere = runtime is not None and "PYTHONPATH" in (runtime.env or {})
+    for module, where in missing_imports(tree, code, name, plan.workspace):
+        text = f"{name} imports {module}, which stands in {where} and is not delivered"
+        hint = "deliver it: set code.path to a folder that holds both, take it out of code.exclude, or `git add` it"
+        (report.warn if elsewhere else report.error)("import-not-delivered", ENTRYPOINT, text, hint=hint)
 
 
 def _missing(report: Report, tree: SourceTree, plan: CodePlan, code: CodeTree) -> None:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from taugen.diag import Diagnostic
 from taugen.load.code import CodeTree
+from taugen.load.ignore import pattern_problem
 from taugen.resolve.report import Report
 from taugen.spec.rundoc import RunDoc
 from taugen.words import Path
+from taugen.words.errors import shown
 
 ENTRYPOINT: Path = ("run", "entrypoint")
 CODE_PATH: Path = ("code", "path")
@@ -66,7 +68,7 @@ class CodeInput:
     """What gathering found.
 
     `tree` is None where nothing is delivered from here; `shebang` the entrypoint's first line without ``#!``, None if it begins otherwise;
-    `here`: whether the program's files stand in this repository. `findings` are among those that `resolve` returns.
+    `here`: whether the entrypoint's file stands in this repository. `findings` are among those that `resolve` returns.
     """
 
     plan: CodePlan
@@ -101,7 +103,7 @@ def plan(doc: RunDoc) -> CodePlan:
     root: str | None = doc.folder
     if code is not None and code.path is not None:
         root = _inside(report, CODE_PATH, code.path, workspace, what="the code path")
-    file = _inside(report, ENTRYPOINT, entrypoint, workspace, what="the entrypoint") if isinstance(entrypoint, str) else None
+    file = _file(report, ENTRYPOINT, entrypoint, workspace, what="the entrypoint") if isinstance(entrypoint, str) else None
     extra = _extra(report, workspace) if doc.spec.workflow is not None else ()
     if root is None or report.refused:
         return CodePlan(False, workspace, doc.folder, (), doc.folder, entrypoint=file, findings=tuple(report.found))
@@ -115,12 +117,25 @@ def plan(doc: RunDoc) -> CodePlan:
         folders=folders,
         start=root,
         entrypoint=file,
-        include=tuple(code.include or ()),
-        exclude=tuple(code.exclude or ()),
+        include=_patterns(report, "include", code.include),
+        exclude=_patterns(report, "exclude", code.exclude),
         extra=extra,
-        elsewhere=code.git is not None,
+        elsewhere=code.git is not None and code.delivery != "configmap",
         findings=tuple(report.found),
     )
+
+
+def _patterns(report: Report, field: str, typed: list[str] | None) -> tuple[str, ...]:
+    """The patterns that can be used; a finding for each other."""
+    good = []
+    for at, pattern in enumerate(typed or ()):
+        fault = pattern_problem(pattern)
+        if fault is None:
+            good.append(pattern)
+        else:
+            hint = "write a pattern as in .gitignore, such as data/ or *.csv"
+            report.error("code-pattern", ("code", field, at), f"{shown(pattern)}: {fault}", hint=hint)
+    return tuple(good)
 
 
 def _layout(root: str, file: str | None, workspace: str) -> tuple[str, tuple[str, ...]]:
@@ -129,7 +144,7 @@ def _layout(root: str, file: str | None, workspace: str) -> tuple[str, tuple[str
         return root, (root,)
     other = file.rpartition("/")[0]
     if within(root, other):
-        return other, (other,)
+        return other, (other, root)
     top = posixpath.commonpath([root, other]) if root and other else ""
     return (top if within(top, workspace) else workspace), tuple(sorted((root, other)))
 
@@ -174,6 +189,15 @@ def _inside(report: Report, where: Path, typed: str, workspace: str, *, what: st
     return path
 
 
+def _file(report: Report, where: Path, typed: str, workspace: str, *, what: str) -> str | None:
+    """As `_inside`, for what can't be the workspace's own folder."""
+    path = _inside(report, where, typed, workspace, what=what)
+    if path is not None and path == workspace:
+        report.error("entrypoint-folder", where, f"{what} {typed} is the workspace's folder", hint="write a file, such as train.py")
+        return None
+    return path
+
+
 def _extra(report: Report, workspace: str) -> tuple[Extra, ...]:
     """The extra scripts of TauGrid's workflow section: `SRC` or `SRC:NAME`, NAME a bare file name."""
     workflow = report.doc.spec.workflow
@@ -187,7 +211,7 @@ def _extra(report: Report, workspace: str) -> tuple[Extra, ...]:
                 "code-extra-name", where, f"{name or entry} is not a bare file name", hint="write SRC or SRC:NAME, NAME without a folder"
             )
             continue
-        path = _inside(report, where, source, workspace, what="the extra script")
+        path = _file(report, where, source, workspace, what="the extra script")
         if path is not None:
             found.append(Extra(path, name, where))
     return tuple(found)

@@ -38,13 +38,19 @@ TWO = (
     + queue(
         "research",
         "".join(
-            f"    - flavor: {name}\n      resources: {{cpu: {{nominal: 64}}, memory: {{nominal: 512Gi}}, nvidia.com/gpu: {{nominal: {gpus}}}}}\n"
+            f"    - flavor: {name}\n      resources: {{cpu: {{nominal: 64}}, memory: {{nominal: 512Gi}}, "
+            f"nvidia.com/gpu: {{nominal: {gpus}}}}}\n"
             for name, gpus in (("blue", 8), ("red", 4), ("cpu", 0))
         ),
     )
     + "---\n"
     + workspace()
 )
+
+
+def required(*expressions: object) -> object:
+    terms = [{"matchExpressions": list(expressions)}]
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
 
 
 def test_several_candidate_clusters_are_listed() -> None:
@@ -117,13 +123,7 @@ def test_cpu_pods_need_a_flavor_without_taints(text: str) -> None:
 def test_gpu_classes_of_one_queue_are_told_apart_by_their_labels() -> None:
     run = play(job("compute: {gpus: 1, gpu_class: r-24gb}", gpus=None), policy=TWO).decided
     assert (run.placement.flavors, run.gpu_class) == (("red",), "r-24gb")
-    assert run.placement.affinity == {
-        "nodeAffinity": {
-            "requiredDuringSchedulingIgnoredDuringExecution": {
-                "nodeSelectorTerms": [{"matchExpressions": [{"key": "pool", "operator": "In", "values": ["red"]}]}]
-            }
-        }
-    }
+    assert run.placement.affinity == required({"key": "pool", "operator": "In", "values": ["red"]})
 
 
 def test_any_class_takes_them_all() -> None:
@@ -154,15 +154,8 @@ def test_the_documents_own_labels_join_those_of_the_flavor() -> None:
     run = play(job("compute: {gpus: 1}", wish, gpus=None), policy=TWO).decided
     assert run.placement.flavors == ("red",)
     assert run.placement.affinity is not None
-    terms = run.placement.affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]  # type: ignore
-    assert terms == [
-        {
-            "matchExpressions": [
-                {"key": "rack", "operator": "In", "values": ["r1"]},
-                {"key": "pool", "operator": "NotIn", "values": ["blue"]},
-            ]
-        }
-    ]
+    wishes = [{"key": "rack", "operator": "In", "values": ["r1"]}, {"key": "pool", "operator": "NotIn", "values": ["blue"]}]
+    assert run.placement.affinity == required(*wishes)
 
 
 def test_a_wish_that_no_flavor_meets_would_wait_for_ever() -> None:
