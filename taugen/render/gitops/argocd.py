@@ -49,7 +49,7 @@ _WORKSPACE_KINDS = [
     ("rbac.authorization.k8s.io", "Role"),
     ("rbac.authorization.k8s.io", "RoleBinding"),
 ]
-_CASCADE: list[Json] = ["resources-finalizer.argocd.argoproj.io"]
+_CASCADE: list[Json] = ["resources-finalizer.argocd.argoproj.io/background"]
 _OPTIONS: list[Json] = ["ServerSideApply=true", "ApplyOutOfSyncOnly=true", "RespectIgnoreDifferences=true"]
 
 
