@@ -199,7 +199,7 @@ def _traps(document: Document, told: set[str]) -> list[Diagnostic]:
     found = []
     for path, text, kind in document.traps:
         where = dotted(path)
-        if path[:1] == ("spec",) and where not in told:
+        if path[:1] in {("spec",), ("metadata",)} and where not in told:
             message = f"{path[-1]} is {text} without quotes, which many YAML readers take for {kind}"
             found.append(Diagnostic("yaml-trap", message, document.span(path), path=where, hint=f'quote it: "{text}"'))
     return found

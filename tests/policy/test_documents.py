@@ -58,6 +58,7 @@ def test_a_good_document_has_no_finding() -> None:
         ("name: extra", "name: 7", "value-type", 4, "metadata.name", ['quote it: "7"']),
         ("name: extra", "name: Extra", "policy-name", 4, "metadata.name", ['"Extra"', "lower-case"]),
         ("name: extra", "name: extrа", "policy-name", 4, "metadata.name", ["CYRILLIC SMALL LETTER A"]),
+        ("name: extra", "name: no", "yaml-trap", 4, "metadata.name", ['quote it: "no"']),
         ("name: extra", f"name: {'x' * 64}", "policy-name", 4, "metadata.name", ["64 characters", "63"]),
         ("name: extra", "name: extra\n  labels: {a: b}", "unknown-key", 5, "metadata.labels", ["follow from spec"]),
         ("name: extra", "name: extra\n  namespace: x", "unknown-key", 5, "metadata.namespace", ["holds a name"]),
