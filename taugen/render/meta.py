@@ -5,8 +5,7 @@ In: names and policy documents. Out: `metadata` dicts in the usual key order, `R
 
 from collections.abc import Mapping
 
-from taugen.policy import model
-from taugen.policy.set import Item
+from taugen.policy.set import Item, S
 from taugen.render.types import Object, Rendered
 from taugen.words import Json
 
@@ -62,7 +61,7 @@ def _sorted(values: Mapping[str, str]) -> dict[str, Json]:
     return {key: values[key] for key in sorted(values)}
 
 
-def placed(folder: str, obj: Object, item: Item[model.Spec]) -> Rendered:
+def placed(folder: str, obj: Object, item: Item[S]) -> Rendered:
     """An object in `<folder>/<kind>-<name>.yaml`, made from a policy document."""
     meta = obj["metadata"]
     assert isinstance(meta, dict)

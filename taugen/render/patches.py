@@ -10,7 +10,7 @@ and `options` are refused.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from taugen.diag import Diagnostic
 from taugen.load.nodes import Document, parse
@@ -71,10 +71,10 @@ def read(document: Document, overlay: str, number: int, *, shipped: bool) -> tup
     if data.get("kind") in {"Kustomization", "Component"}:
         hint = "write each of its patches as a document of its own; resources and generators have no counterpart"
         return None, [*found, _finding(document, "overlay-patch", ("kind",), "an overlay holds patches, not a kustomization", hint)]
-    if "patch" not in data and "target" not in data:
-        target, body, base = _partial(document, found), data, ()
-    else:
-        target, body, base = _target(document, found), _body(document, found), ("patch",)
+    partial = "patch" not in data and "target" not in data
+    base: Path = () if partial else ("patch",)
+    target = _partial(document, found) if partial else _target(document, found)
+    body = data if partial else _body(document, found)
     merge, operations = _content(document, body, base, found, pods=target is not None and target.kind.pattern == POD_TEMPLATE)
     if found or target is None:
         return None, found
@@ -102,9 +102,12 @@ def _partial(document: Document, found: list[Diagnostic]) -> Target | None:
     found += _known_kind(document, ("kind",), kind)
     api = data.get("apiVersion")
     group, _, version = api.rpartition("/") if isinstance(api, str) else ("", "", "")
-    spaces = {"namespace": selectors.exactly(namespace)} if isinstance(namespace, str) else {}
-    apis = {"group": selectors.exactly(group), "version": selectors.exactly(version)} if isinstance(api, str) else {}
-    return Target(kind=selectors.exactly(kind), name=selectors.exactly(name), **spaces, **apis)
+    target = Target(kind=selectors.exactly(kind), name=selectors.exactly(name))
+    if isinstance(namespace, str):
+        target = replace(target, namespace=selectors.exactly(namespace))
+    if isinstance(api, str):
+        target = replace(target, group=selectors.exactly(group), version=selectors.exactly(version))
+    return target
 
 
 def _target(document: Document, found: list[Diagnostic]) -> Target | None:
