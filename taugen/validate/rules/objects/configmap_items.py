@@ -1,0 +1,54 @@
+"""The volumes of a run restore each file of its ConfigMap to a path that the kubelet takes.
+
+A key that is missing keeps the pods from starting; a path must not begin with `..`, leave the volume or stand twice.
+
+Breaks:
+
+    target: {kind: ConfigMap}
+    patch: {data: {launch.sh: null}}
+
+Mends:
+
+    target: {kind: ConfigMap}
+    patch: {metadata: {labels: {lab.example/code: "yes"}}}
+
+Source: Kubernetes core validation (validateKeyToPath, ValidateConfigMap)
+"""
+
+from collections.abc import Iterator, Sequence
+
+from taugen.diag import Diagnostic
+from taugen.policy.set import Policy
+from taugen.render.types import Object, Rendered
+from taugen.validate.rules.objects import _pods
+from taugen.validate.rules.objects._pods import Pod
+from taugen.words import Path
+
+ID = "configmap-items"
+
+
+def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:  # noqa: ARG001
+    """Findings of the rule."""
+    keys: dict[str, set[str]] = {}
+    for item in objects:
+        if item.kind == "ConfigMap":
+            keys[item.name] = {*_pods.mapping(item.obj.get("data")), *_pods.mapping(item.obj.get("binaryData"))}
+    for pod in _pods.pods(objects):
+        for at, volume in enumerate(_pods.sequence(pod.spec.get("volumes"))):
+            source = _pods.mapping(_pods.mapping(volume).get("configMap"))
+            name = source.get("name")
+            if isinstance(name, str) and name in keys:
+                yield from _items(pod, ("spec", "volumes", at, "configMap", "items"), source, keys[name])
+
+
+def _items(pod: Pod, path: Path, source: Object, keys: set[str]) -> Iterator[Diagnostic]:
+    seen: set[str] = set()
+    for at, value in enumerate(_pods.sequence(source.get("items"))):
+        item = _pods.mapping(value)
+        key, place = str(item.get("key")), str(item.get("path"))
+        if key not in keys:
+            yield pod.finding(ID, (*path, at, "key"), f"the ConfigMap {source['name']} has no key {key}")
+        if place.startswith(("/", "..")) or "/../" in place or place.endswith("/..") or place in seen:
+            why = "stands twice" if place in seen else "is no path that the kubelet takes: it begins with .. or leaves the volume"
+            yield pod.finding(ID, (*path, at, "path"), f"{place} {why}", "rename the file, or deliver the code by git")
+        seen.add(place)

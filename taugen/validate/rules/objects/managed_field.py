@@ -1,0 +1,56 @@
+"""A run never carries what Kueue or a controller sets itself.
+
+Kueue suspends and resumes a run and writes node selectors and scheduling gates at admission. Where the manifest says any of it too, each
+re-apply takes it back: the running pods are killed, or the apply is refused for as long as the run lives. A live object's own keys
+(`kueue.x-k8s.io/workload`) make admission fail for good.
+
+Breaks:
+
+    target: {kind: Job}
+    patch: {spec: {suspend: false}}
+
+Mends:
+
+    target: {kind: Job}
+    patch: {metadata: {annotations: {lab.example/wave: "2"}}}
+
+Source: Kueue job_webhook.go, pkg/podset/podset.go (Merge), jobframework/reconciler.go
+"""
+
+from collections.abc import Iterator, Sequence
+
+from taugen.diag import Diagnostic
+from taugen.policy.set import Policy
+from taugen.render.types import Rendered
+from taugen.validate.rules.objects import _pods
+
+ID = "managed-field"
+OF_SPEC = ("suspend", "selector", "manualSelector", "clusterSelector", "jobId")
+OF_POD = ("nodeSelector", "schedulingGates", "nodeName")
+WORKLOAD = "kueue.x-k8s.io/workload"
+MULTIKUEUE = "kueue.x-k8s.io/multikueue"
+
+
+def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:  # noqa: ARG001
+    """Findings of the rule."""
+    for item in _pods.runs(objects):
+        spec = _pods.spec_of(item)
+        if "status" in item.obj:
+            yield _pods.finding(ID, item, ("status",), "status is the controllers' own")
+        for field in OF_SPEC:
+            if field in spec:
+                yield _pods.finding(ID, item, ("spec", field), f"{field} is set by Kueue or the controller")
+        if spec.get("managedBy", MULTIKUEUE) != MULTIKUEUE:
+            yield _pods.finding(ID, item, ("spec", "managedBy"), f"managedBy is {spec['managedBy']}, which keeps every controller off")
+        for where, keys in (("labels", _pods.labels_of(item)), ("annotations", _pods.annotations_of(item))):
+            for key in keys:
+                if key.startswith(WORKLOAD):
+                    yield _pods.finding(ID, item, ("metadata", where, key), f"{key} is written by Kueue alone")
+    for pod in _pods.pods(objects):
+        for field in OF_POD:
+            if field in pod.spec:
+                hint = "write a required nodeAffinity instead (policy.node_affinity of the run, or affinity in the patch)"
+                yield pod.finding(ID, ("spec", field), f"{field} of a pod template is written by Kueue at admission", hint)
+        for key in pod.annotations:
+            if key.startswith(WORKLOAD):
+                yield pod.finding(ID, ("metadata", "annotations", key), f"{key} is written by Kueue alone")
