@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taugen.render.merge import MergeError, merge, shape_of
+from taugen.render.patches import KINDS, POD_TEMPLATE
 
 JOB = {
     "apiVersion": "batch/v1",
@@ -270,3 +271,13 @@ def test_merges_like_the_api_server(tmp_path: Path, seed: int):
     done = subprocess.run(args, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert unordered(merge(obj, patch, shape_of("Job"))) == unordered(json.loads(done.stdout))
+
+
+def test_every_rendered_kind_has_a_shape():
+    for kind in (*KINDS, POD_TEMPLATE):
+        shape = shape_of(kind)
+        assert shape is not None, kind
+        if kind != POD_TEMPLATE:
+            finalizers = shape.field("metadata").field("finalizers")
+            assert finalizers.keys == (), "a set"
+    assert shape_of("Deployment") is None
