@@ -106,6 +106,10 @@ class Policy:
         """Whether a document of that kind and name is there, readable or not."""
         return name in self.of(kind) or (kind, name) in self.broken
 
+    def lost(self, kind: str) -> bool:
+        """Whether a document of that kind could not be read: what it would have said is unknown, and nothing may be judged by its absence."""
+        return any(broken == kind for broken, _ in self.broken)
+
     def flavors_on(self, cluster: str) -> dict[str, Item[model.Flavor]]:
         """The flavors of one cluster, by name in order: those that name it, or that name none and match one of its node pools."""
         item = self.clusters[cluster]

@@ -65,6 +65,8 @@ def _url(doc: RunDoc, policy: Policy, url: str) -> Iterator[Diagnostic]:
         yield doc.finding(ID, ("code", "git", "url"), text, hint="write https://HOST/PATH.git or ssh://git@HOST/PATH.git")
         return
     platform = policy.platform
+    if platform is None and policy.lost("Platform"):
+        return
     allow = platform.spec.code.allow if platform is not None else []
     for allowed in allow:
         prefix = _prefix(allowed)
