@@ -6,6 +6,8 @@ In: rendered objects. Out: their parts, empty where they are missing or of anoth
 from collections.abc import Iterator
 
 from taugen.diag import Diagnostic
+from taugen.policy.set import Policy
+from taugen.render import kueue
 from taugen.render.types import Object, Rendered
 from taugen.words import Json
 
@@ -42,6 +44,12 @@ def annotations(item: Rendered) -> Object:
 def cluster(item: Rendered) -> str:
     """The cluster whose folder an object is in."""
     return item.path.partition("/")[0]
+
+
+def changed(item: Rendered, policy: Policy) -> bool:
+    """Whether an overlay changed one of Kueue's objects. What policy itself says is judged by the rules on policy, at its own line."""
+    made = kueue.cluster_objects(policy, cluster(item)) if cluster(item) in policy.clusters else ()
+    return all(other.path != item.path or other.obj != item.obj for other in made)
 
 
 def is_run(item: Rendered) -> bool:

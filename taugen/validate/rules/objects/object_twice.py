@@ -21,6 +21,7 @@ Mends:
 Source: kustomize (id conflict), Argo CD (RepeatedResourceWarning)
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from taugen.diag import Diagnostic
@@ -31,8 +32,9 @@ from taugen.validate.rules.objects._parts import at, cluster, finding
 ID = "object-twice"
 
 
-def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:  # noqa: ARG001
-    """Findings of the rule, at the second of two, which names the first."""
+def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:
+    """Findings of the rule, at the second of two, which names the first; two workspaces in one namespace are `namespace-shared`."""
+    spaces = Counter(workspace.spec.namespace for workspace in policy.workspaces.values())
     paths: dict[str, Rendered] = {}
     identities: dict[tuple[str, str, str, str], Rendered] = {}
     for item in objects:
@@ -40,5 +42,6 @@ def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]: 
         first = paths.setdefault(item.path, item)
         if first is item:
             first = identities.setdefault((cluster(item), item.kind, namespace, item.name), item)
-        if first is not item:
+        shared = spaces[item.name if item.kind == "Namespace" else namespace] > 1
+        if first is not item and not shared:
             yield finding(ID, item, f"two documents make it: the other stands in {first.span}", "rename one of the two, or remove it")

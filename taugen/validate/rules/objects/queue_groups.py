@@ -28,20 +28,21 @@ from collections.abc import Iterator, Sequence
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render.types import Rendered
-from taugen.validate.rules.objects._parts import at, finding, items, mapping, named
+from taugen.validate.rules.objects._parts import at, changed, finding, items, mapping, named
 from taugen.words import Json
 
 ID = "queue-groups"
 _MOST_GROUPS, _MOST_OF_GROUP, _MOST_IN_ALL, _MOST_PAIRS = 16, 64, 256, 512
 
 
-def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:  # noqa: ARG001
+def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule."""
     for item in objects:
         if item.kind in {"ClusterQueue", "Cohort"}:
             groups = items(at(item.obj, "spec", "resourceGroups"))
-            for message in (*_sizes(groups), *_orders(groups), *_twice(groups)):
-                yield finding(ID, item, message)
+            messages = [*_sizes(groups), *_orders(groups), *_twice(groups)]
+            if messages and changed(item, policy):
+                yield from (finding(ID, item, message) for message in messages)
 
 
 def _sizes(groups: list[Json]) -> Iterator[str]:

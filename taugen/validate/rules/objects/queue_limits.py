@@ -22,20 +22,21 @@ from collections.abc import Iterator, Sequence
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render.types import Object, Rendered
-from taugen.validate.rules.objects._parts import at, finding, items, mapping, named
+from taugen.validate.rules.objects._parts import at, changed, finding, items, mapping, named
 from taugen.words import Json, quantity
 
 ID = "queue-limits"
 _PARENT = {"ClusterQueue": "cohortName", "Cohort": "parentName"}
 
 
-def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:  # noqa: ARG001
+def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule."""
     for item in objects:
         if item.kind in _PARENT:
             spec = mapping(item.obj.get("spec"))
-            for message in (*_quotas(item.kind, spec), *_settings(spec)):
-                yield finding(ID, item, message)
+            messages = [*_quotas(item.kind, spec), *_settings(spec)]
+            if messages and changed(item, policy):
+                yield from (finding(ID, item, message) for message in messages)
 
 
 def _quotas(kind: str, spec: Object) -> Iterator[str]:

@@ -158,3 +158,21 @@ def test_what_overlays_may_not_do(target: str, body: str, words: str) -> None:
         assert found == []
     else:
         assert any(words in message for message in found), found
+
+
+QUEUE_DOCUMENT = """\
+apiVersion: taugen.dev/v1alpha1
+kind: Queue
+metadata: {name: lonely}
+spec: {quotas: [{flavor: cpu, resources: {cpu: {nominal: 1, borrow: 2, lend: 3}}}]}
+---
+apiVersion: taugen.dev/v1alpha1
+kind: Workspace
+metadata: {name: squatter}
+spec: {namespace: lab-climate, clusters: [mesa], queues: [{name: cpu, queue: batch}]}
+"""
+
+
+def test_what_policy_says_is_left_to_the_rules_on_policy() -> None:
+    """Borrowing without a cohort and a shared namespace have rules of their own, at the line that says so."""
+    assert findings(QUEUE_DOCUMENT) == []
