@@ -183,11 +183,22 @@ class Cache:
         if not place.is_dir():
             place.mkdir(parents=True, exist_ok=True)
             git.run(["init", "--quiet", "--bare", "."], cwd=place)
-        allow = git.protocols_for(url)
-        git.run(["fetch", "--quiet", "--no-tags", "--depth=1", "--", url, what], cwd=place, allow=allow, timeout=git.REMOTE_TIMEOUT)
-        commit = git.resolve(place, "FETCH_HEAD")
+        try:
+            _fetch(place, url, "--depth=1", what)
+            commit = git.resolve(place, "FETCH_HEAD")
+        except git.GitError:
+            if not _COMMIT.fullmatch(what):
+                raise
+            # A server that gives out the tips of branches only: the commit is behind one of them, or nowhere.
+            _fetch(place, url, "--unshallow" if git.is_shallow(place) else "--quiet", "+refs/heads/*:refs/taugen/heads/*")
+            commit = git.resolve(place, what)
         git.run(["update-ref", f"refs/taugen/{commit}", commit], cwd=place)
         return commit
+
+
+def _fetch(place: Path, url: str, option: str, what: str) -> None:
+    args = ["fetch", "--quiet", "--no-tags", option, "--", url, what]
+    git.run(args, cwd=place, allow=git.protocols_for(url), timeout=git.REMOTE_TIMEOUT)
 
 
 def refresh(sources: Iterable[model.GitSource], lock: Lock, *, update: bool = False, cache: Cache | None = None) -> list[Entry]:

@@ -107,7 +107,7 @@ class Policy:
         return name in self.of(kind) or (kind, name) in self.broken
 
     def lost(self, kind: str) -> bool:
-        """Whether a document of that kind could not be read: what it would have said is unknown, and nothing may be judged by its absence."""
+        """Whether a document of that kind could not be read: nothing may be judged by the absence of what it would have said."""
         return any(broken == kind for broken, _ in self.broken)
 
     def flavors_on(self, cluster: str) -> dict[str, Item[model.Flavor]]:

@@ -1,6 +1,8 @@
 """Policy as a whole: files, the Project, duplicates, what never depends on order."""
 
 import random
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -116,6 +118,34 @@ def test_empty_files_and_other_files_are_passed_over() -> None:
     tree = fixture_with()
     tree.files |= {"policy/zz.yaml": b"# nothing\n", "policy/README.md": b"kind: x", "policy/a/b.json": b"{}"}
     assert rules(tree) == []
+
+
+def test_links_are_followed_inside_the_repository_only(tmp_path: Path) -> None:
+    for path, raw in fixture_with().files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(raw)
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared/tier.yaml").write_text(HEAD + "kind: PriorityTier\nmetadata: {name: shared}\nspec: {value: 7}\n")
+    for name, target in {
+        "a-good": "../shared/tier.yaml",
+        "a-twin": "../shared/tier.yaml",
+        "b-lost": "nowhere.yaml",
+        "c-loop": "c-loop.yaml",
+        "d-away": "/etc/hostname",
+    }.items():
+        (tmp_path / f"policy/{name}.yaml").symlink_to(target)
+    (tmp_path / "policy/e-folder.yaml").mkdir()
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    subprocess.run(["git", "add", "-A"], cwd=tmp_path, check=True)
+    policy, found = load_policy(WorkTree(tmp_path))
+    assert policy is not None
+    assert policy.tiers["shared"].spec.value == 7
+    assert [(d.rule, d.span.file) for d in found] == [
+        ("policy-file", "policy/b-lost.yaml"),
+        ("policy-file", "policy/c-loop.yaml"),
+        ("policy-file", "policy/d-away.yaml"),
+        ("policy-file", "policy/e-folder.yaml"),
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------------------ Project

@@ -92,6 +92,21 @@ def test_a_fresh_machine_fetches_the_pinned_commit(remote: Path, cache: lock.Cac
     assert found(tree(str(remote), text), other) == []
 
 
+def test_a_server_that_gives_out_tips_only(remote: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "protocol.version")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "0")
+    text = pinned(remote, lock.Cache(tmp_path / "one"))
+    write(remote, {"tiers/low.yaml": TIER.replace("5", "6")})
+    commit(remote)
+    for name in ("one", "two"):
+        other = lock.Cache(tmp_path / name)
+        if name == "one":
+            pinned(remote, other, update=True)
+        assert pinned(remote, other, before=text) == text
+        assert found(tree(str(remote), text), other) == []
+
+
 def test_a_vanished_commit_and_a_gone_repository_are_refused(remote: Path, cache: lock.Cache, tmp_path: Path) -> None:
     text = pinned(remote, cache).replace(git(remote, "rev-parse", "HEAD"), "0" * 40)
     with pytest.raises(Refused, match="pinned commit 000000000000 can't be fetched"):
