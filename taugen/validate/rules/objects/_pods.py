@@ -4,14 +4,16 @@ In: rendered objects after overlays. Out: `Pod` values: each pod template with w
 whatever an overlay left: what is not of the expected shape is the schemas' finding, and is passed over here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from taugen.diag import Diagnostic, Span
 from taugen.policy.model import Workspace
 from taugen.policy.set import Item, Policy
+from taugen.render.frame import QUEUE_LABEL
 from taugen.render.types import Object, Rendered
+from taugen.resolve.flavors import is_gpu
 from taugen.words import Json, Path, dotted
 
 RUN_KINDS = frozenset(("Job", "JobSet", "RayJob"))
@@ -21,7 +23,11 @@ BY_OVERLAY = "rendering never writes this, so an overlay did: remove it from the
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """A pod template at `path` of `item`; `group` names it among several; `count` pods are made of it."""
+    """A pod template at `path` of `item`; `group` names it among several; `count` pods are made of it.
+
+    `containers` are init containers, then containers, each with its path below the template; `resources` the names of all that
+    they ask for.
+    """
 
     item: Rendered
     path: Path
@@ -29,32 +35,15 @@ class Pod:
     group: str
     count: int
     template: Object
+    spec: Object
+    annotations: Object
+    containers: tuple[tuple[Path, Object], ...]
+    resources: frozenset[str]
 
     @property
-    def spec(self) -> Object:
-        """The pod's spec."""
-        return mapping(self.template.get("spec"))
-
-    @property
-    def annotations(self) -> Object:
-        """The template's annotations."""
-        return mapping(mapping(self.template.get("metadata")).get("annotations"))
-
-    def containers(self) -> Iterator[tuple[Path, Object]]:
-        """Init containers, then containers, each with its path."""
-        for field in ("initContainers", "containers"):
-            for at, container in enumerate(sequence(self.spec.get(field))):
-                if isinstance(container, dict):
-                    yield (*self.path, "spec", field, at), container
-
-    @property
-    def resources(self) -> frozenset[str]:
-        """Names of everything that its containers ask for."""
-        found: set[str] = set()
-        for _, container in self.containers():
-            wanted = mapping(container.get("resources"))
-            found.update(mapping(wanted.get("requests")), mapping(wanted.get("limits")))
-        return frozenset(found)
+    def gpus(self) -> bool:
+        """Whether it asks for a GPU."""
+        return any(map(is_gpu, self.resources))
 
     def finding(self, rule: str, path: Path, message: str, hint: str = BY_OVERLAY, origin: Span | None = None) -> Diagnostic:
         """A finding at `path` below the template."""
@@ -108,17 +97,50 @@ def cluster_of(item: Rendered) -> str:
     return item.path.partition("/")[0]
 
 
-def workspace_of(item: Rendered, policy: Policy) -> Item[Workspace] | None:
-    """The workspace whose namespace the object is in."""
-    name = policy.workspace_of(str(mapping(item.obj.get("metadata")).get("namespace")))
-    return policy.workspaces[name] if name is not None else None
+@dataclass(slots=True)
+class Known:
+    """Lookups of one policy, filled as they are asked for."""
+
+    policy: Policy
+    namespaces: dict[str, Item[Workspace]]
+    queues: dict[tuple[str, str], str]
+    """(namespace, LocalQueue) -> ClusterQueue."""
+    claims: dict[str, frozenset[str]]
+    """Workspace -> claims of its storages."""
+    covers: dict[Hashable, tuple[str, bool]]
+    """What `resource-covered` has found for equal pods."""
+
+    def workspace(self, item: Rendered) -> Item[Workspace] | None:
+        """The workspace whose namespace the object is in."""
+        return self.namespaces.get(str(mapping(item.obj.get("metadata")).get("namespace")))
+
+    def queue(self, item: Rendered) -> str | None:
+        """The ClusterQueue that the object's LocalQueue feeds, None where policy knows neither."""
+        metadata = mapping(item.obj.get("metadata"))
+        return self.queues.get((str(metadata.get("namespace")), str(mapping(metadata.get("labels")).get(QUEUE_LABEL))))
 
 
-def queue_of(item: Rendered, policy: Policy) -> str | None:
-    """The ClusterQueue that the object's LocalQueue feeds, None where policy knows neither."""
-    workspace = workspace_of(item, policy)
-    label = labels_of(item).get("kueue.x-k8s.io/queue-name")
-    return None if workspace is None else next((q.queue for q in workspace.spec.queues if q.name == label), None)
+_known: list[Known] = []
+
+
+def known(policy: Policy) -> Known:
+    """The lookups of a policy; those of the last one are kept."""
+    if not _known or _known[0].policy is not policy:
+        items = [policy.workspaces[name] for name in sorted(policy.workspaces)]
+        storages = {item.name: [policy.storages[name] for name in item.spec.storage if name in policy.storages] for item in items}
+        _known[:] = [
+            Known(
+                policy,
+                {item.spec.namespace: item for item in reversed(items)},
+                {(item.spec.namespace, queue.name): queue.queue for item in items for queue in item.spec.queues},
+                {
+                    name: frozenset(s.spec.claim.existing or s.name for s in found if name in s.spec.workspaces)
+                    for name, found in storages.items()
+                },
+                {},
+            )
+        ]
+    return _known[0]
 
 
 _last: list[tuple[Sequence[Rendered], tuple[Pod, ...]]] = []
@@ -133,10 +155,25 @@ def pods(objects: Sequence[Rendered]) -> tuple[Pod, ...]:
     return found
 
 
+def _pod(item: Rendered, path: Path, role: Role, group: str, count: int, value: Json) -> Pod:  # noqa: PLR0917
+    template = mapping(value)
+    spec = mapping(template.get("spec"))
+    containers: list[tuple[Path, Object]] = []
+    wanted: set[str] = set()
+    for field in ("initContainers", "containers"):
+        for at, container in enumerate(sequence(spec.get(field))):
+            if isinstance(container, dict):
+                containers.append((("spec", field, at), container))
+                resources = mapping(container.get("resources"))
+                wanted.update(mapping(resources.get("requests")), mapping(resources.get("limits")))
+    annotations = mapping(mapping(template.get("metadata")).get("annotations"))
+    return Pod(item, path, role, group, count, template, spec, annotations, tuple(containers), frozenset(wanted))
+
+
 def _pods(item: Rendered) -> Iterator[Pod]:
     spec = spec_of(item)
     if item.kind == "Job":
-        yield Pod(item, ("spec", "template"), "program", "main", number(spec.get("parallelism"), 1), mapping(spec.get("template")))
+        yield _pod(item, ("spec", "template"), "program", "main", number(spec.get("parallelism"), 1), spec.get("template"))
     elif item.kind == "JobSet":
         yield from _replicated(item, spec)
     else:
@@ -148,17 +185,17 @@ def _replicated(item: Rendered, spec: Object) -> Iterator[Pod]:
         job = mapping(mapping(mapping(group).get("template")).get("spec"))
         path = ("spec", "replicatedJobs", at, "template", "spec", "template")
         count = number(mapping(group).get("replicas"), 1) * number(job.get("parallelism"), 1)
-        yield Pod(item, path, "program", str(mapping(group).get("name")), count, mapping(job.get("template")))
+        yield _pod(item, path, "program", str(mapping(group).get("name")), count, job.get("template"))
 
 
 def _ray(item: Rendered, spec: Object) -> Iterator[Pod]:
     cluster = mapping(spec.get("rayClusterSpec"))
     head = mapping(cluster.get("headGroupSpec"))
-    yield Pod(item, ("spec", "rayClusterSpec", "headGroupSpec", "template"), "head", "head", 1, mapping(head.get("template")))
+    yield _pod(item, ("spec", "rayClusterSpec", "headGroupSpec", "template"), "head", "head", 1, head.get("template"))
     for at, value in enumerate(sequence(cluster.get("workerGroupSpecs"))):
         group = mapping(value)
         path = ("spec", "rayClusterSpec", "workerGroupSpecs", at, "template")
         count = number(group.get("replicas"), 0) * number(group.get("numOfHosts"), 1)
-        yield Pod(item, path, "workers", str(group.get("groupName")), count, mapping(group.get("template")))
+        yield _pod(item, path, "workers", str(group.get("groupName")), count, group.get("template"))
     if "submitterPodTemplate" in spec:
-        yield Pod(item, ("spec", "submitterPodTemplate"), "submitter", "submitter", 1, mapping(spec.get("submitterPodTemplate")))
+        yield _pod(item, ("spec", "submitterPodTemplate"), "submitter", "submitter", 1, spec.get("submitterPodTemplate"))

@@ -28,24 +28,43 @@ VOLUMES = frozenset(("configMap", "csi", "downwardAPI", "emptyDir", "ephemeral",
 CONFINED = ("RuntimeDefault", "Localhost")
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 HOOKS = ("postStart", "preStop")
+REACHING = frozenset(("ports", "lifecycle", *PROBES))
+_MOST = 1024
 
 
 def violations(pod: Pod, *, restricted: bool) -> Iterator[Fault]:
     """Everything that the level forbids."""
-    context = _pods.mapping(pod.spec.get("securityContext"))
-    yield from _baseline_pod(pod, context)
-    for path, container in pod.containers():
-        below = path[len(pod.path) :]
+    spec = pod.spec
+    context = _pods.mapping(spec.get("securityContext"))
+    own_users = spec.get("hostUsers") is False
+    yield from _baseline_pod(spec, context)
+    for path, container in pod.containers:
+        if not REACHING.isdisjoint(container):
+            yield from _reach(path, container)
         own = _pods.mapping(container.get("securityContext"))
-        yield from _baseline_container((*below, "securityContext"), own)
-        if own.get("procMount", "Default") != "Default" and (restricted or pod.spec.get("hostUsers") is not False):
-            yield (*below, "securityContext", "procMount"), "a container sees all of /proc"
-        yield from _reach(below, container)
-        if restricted:
-            yield from _restricted_container((*below, "securityContext"), own, context)
-            yield from _root((*below, "securityContext"), own, context, pod.spec)
+        for field, what in _context(repr(own), repr(context), own, context, restricted=restricted, own_users=own_users):
+            yield (*path, "securityContext", *field), what
     if restricted:
-        yield from _restricted_pod(pod, context)
+        yield from _restricted_pod(spec, context)
+
+
+_contexts: dict[tuple[str, str, bool, bool], tuple[Fault, ...]] = {}
+
+
+def _context(key: str, pod_key: str, own: Object, context: Object, *, restricted: bool, own_users: bool) -> tuple[Fault, ...]:
+    """What is wrong with a container's security context; the few that there are get judged once."""
+    found = _contexts.get((key, pod_key, restricted, own_users))
+    if found is None:
+        if len(_contexts) >= _MOST:
+            _contexts.clear()
+        faults = list(_baseline_container(own))
+        if own.get("procMount", "Default") != "Default" and (restricted or not own_users):
+            faults.append((("procMount",), "a container sees all of /proc"))
+        if restricted:
+            faults += _restricted_container(own, context)
+            faults += [] if own_users else _root(own, context)
+        found = _contexts[key, pod_key, restricted, own_users] = tuple(faults)
+    return found
 
 
 def _reach(path: Path, container: Object) -> Iterator[Fault]:
@@ -62,12 +81,12 @@ def _reach(path: Path, container: Object) -> Iterator[Fault]:
                 yield (*where, way, "host"), "a probe or hook calls another host"
 
 
-def _baseline_pod(pod: Pod, context: Object) -> Iterator[Fault]:
+def _baseline_pod(spec: Object, context: Object) -> Iterator[Fault]:
     for field in HOST:
-        if pod.spec.get(field):
+        if spec.get(field):
             yield ("spec", field), f"the pod has {field}"
-    for at, volume in enumerate(_pods.sequence(pod.spec.get("volumes"))):
-        if "hostPath" in _pods.mapping(volume):
+    for at, volume in enumerate(_pods.sequence(spec.get("volumes"))):
+        if isinstance(volume, dict) and "hostPath" in volume:
             yield ("spec", "volumes", at, "hostPath"), "a volume is a path of the host"
     for at, entry in enumerate(_pods.sequence(context.get("sysctls"))):
         name = _pods.mapping(entry).get("name")
@@ -76,13 +95,13 @@ def _baseline_pod(pod: Pod, context: Object) -> Iterator[Fault]:
     yield from _shared(("spec", "securityContext"), context)
 
 
-def _baseline_container(path: Path, own: Object) -> Iterator[Fault]:
+def _baseline_container(own: Object) -> Iterator[Fault]:
     if own.get("privileged"):
-        yield (*path, "privileged"), "a container is privileged"
+        yield ("privileged",), "a container is privileged"
     for name in _pods.sequence(_pods.mapping(own.get("capabilities")).get("add")):
         if name not in CAPABILITIES:
-            yield (*path, "capabilities", "add"), f"a container adds the capability {name}"
-    yield from _shared(path, own)
+            yield ("capabilities", "add"), f"a container adds the capability {name}"
+    yield from _shared((), own)
 
 
 def _shared(path: Path, context: Object) -> Iterator[Fault]:
@@ -96,12 +115,12 @@ def _shared(path: Path, context: Object) -> Iterator[Fault]:
         yield (*path, "seLinuxOptions"), "SELinux is loosened"
 
 
-def _restricted_pod(pod: Pod, context: Object) -> Iterator[Fault]:
-    for at, volume in enumerate(_pods.sequence(pod.spec.get("volumes"))):
+def _restricted_pod(spec: Object, context: Object) -> Iterator[Fault]:
+    for at, volume in enumerate(_pods.sequence(spec.get("volumes"))):
         for kind in _pods.mapping(volume):
             if kind not in VOLUMES and kind not in {"name", "hostPath"}:
                 yield ("spec", "volumes", at, kind), f"a volume is of kind {kind}"
-    if pod.spec.get("hostUsers") is False:
+    if spec.get("hostUsers") is False:
         return
     if context.get("runAsUser") == 0:
         yield ("spec", "securityContext", "runAsUser"), "the pod runs as root"
@@ -109,27 +128,25 @@ def _restricted_pod(pod: Pod, context: Object) -> Iterator[Fault]:
         yield ("spec", "securityContext", "runAsNonRoot"), "the pod may run as root"
 
 
-def _root(path: Path, own: Object, context: Object, spec: Object) -> Iterator[Fault]:
-    """Root in a user namespace of the pod's own is no root (Kubernetes 1.35)."""
-    if spec.get("hostUsers") is False:
-        return
+def _root(own: Object, context: Object) -> Iterator[Fault]:
+    """Root; in a user namespace of the pod's own it is none (Kubernetes 1.35)."""
     if own.get("runAsNonRoot", context.get("runAsNonRoot")) is not True:
-        yield (*path, "runAsNonRoot"), "a container may run as root"
+        yield ("runAsNonRoot",), "a container may run as root"
     if own.get("runAsUser") == 0:
-        yield (*path, "runAsUser"), "a container runs as root"
+        yield ("runAsUser",), "a container runs as root"
 
 
-def _restricted_container(path: Path, own: Object, pod: Object) -> Iterator[Fault]:
+def _restricted_container(own: Object, pod: Object) -> Iterator[Fault]:
     if own.get("allowPrivilegeEscalation") is not False:
-        yield (*path, "allowPrivilegeEscalation"), "a container may gain privileges"
+        yield ("allowPrivilegeEscalation",), "a container may gain privileges"
     if (_profile(own, "seccompProfile") or _profile(pod, "seccompProfile")) not in CONFINED:
-        yield (*path, "seccompProfile"), "a container has no seccomp profile"
+        yield ("seccompProfile",), "a container has no seccomp profile"
     capabilities = _pods.mapping(own.get("capabilities"))
     if "ALL" not in _pods.sequence(capabilities.get("drop")):
-        yield (*path, "capabilities", "drop"), "a container does not drop all capabilities"
+        yield ("capabilities", "drop"), "a container does not drop all capabilities"
     for name in _pods.sequence(capabilities.get("add")):
         if name in CAPABILITIES and name != "NET_BIND_SERVICE":
-            yield (*path, "capabilities", "add"), f"a container adds the capability {name}"
+            yield ("capabilities", "add"), f"a container adds the capability {name}"
 
 
 def _profile(context: Object, field: str) -> Json:

@@ -22,7 +22,7 @@ from taugen.policy.set import Policy
 from taugen.render.types import Object, Rendered
 from taugen.validate.rules.objects import _pods
 from taugen.validate.rules.objects._pods import Pod
-from taugen.words import Path
+from taugen.words import Json, Path
 
 ID = "configmap-items"
 
@@ -42,13 +42,17 @@ def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]: 
 
 
 def _items(pod: Pod, path: Path, source: Object, keys: set[str]) -> Iterator[Diagnostic]:
-    seen: set[str] = set()
+    seen: set[Json] = set()
     for at, value in enumerate(_pods.sequence(source.get("items"))):
         item = _pods.mapping(value)
-        key, place = str(item.get("key")), str(item.get("path"))
+        key, place = item.get("key"), item.get("path")
+        if not isinstance(key, str) or not isinstance(place, str):
+            continue
         if key not in keys:
             yield pod.finding(ID, (*path, at, "key"), f"the ConfigMap {source['name']} has no key {key}")
-        if place.startswith(("/", "..")) or "/../" in place or place.endswith("/..") or place in seen:
-            why = "stands twice" if place in seen else "is no path that the kubelet takes: it begins with .. or leaves the volume"
-            yield pod.finding(ID, (*path, at, "path"), f"{place} {why}", "rename the file, or deliver the code by git")
+        if place in seen:
+            yield pod.finding(ID, (*path, at, "path"), f"{place} stands twice")
+        elif place.startswith(("/", "..")) or "/../" in place or place.endswith("/.."):
+            message = f"{place} is no path that the kubelet takes: it begins with .. or leaves the volume"
+            yield pod.finding(ID, (*path, at, "path"), message, "rename the file, or deliver the code by git")
         seen.add(place)

@@ -26,33 +26,33 @@ from taugen.validate.rules.objects._pods import Pod
 from taugen.words import Json, Path, quantity
 
 ID = "container-resources"
-NATIVE = frozenset(("cpu", "memory", "ephemeral-storage"))
 WANTED = ("cpu", "memory")
 
 
 def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:  # noqa: ARG001
     """Findings of the rule."""
     for pod in _pods.pods(objects):
-        for path, container in pod.containers():
+        for path, container in pod.containers:
             resources = _pods.mapping(container.get("resources"))
-            yield from _container(pod, (*path[len(pod.path) :], "resources"), resources)
+            yield from _container(pod, (*path, "resources"), resources)
 
 
 def _container(pod: Pod, path: Path, resources: Object) -> Iterator[Diagnostic]:
     requests, limits = _pods.mapping(resources.get("requests")), _pods.mapping(resources.get("limits"))
     for field, amounts in (("requests", requests), ("limits", limits)):
         for name, amount in amounts.items():
-            where = (*path, field, name)
             if name == "pods":
-                yield pod.finding(ID, where, "pods is no resource of a container")
+                yield pod.finding(ID, (*path, field, name), "pods is no resource of a container")
             elif str(amount).startswith("-"):
-                yield pod.finding(ID, where, f"{amount} is below 0")
+                yield pod.finding(ID, (*path, field, name), f"{amount} is below 0")
     for name in WANTED:
         if name not in requests and name not in limits:
             yield pod.finding(ID, (*path, "requests"), f"a container asks for no {name}", f"write a request of {name} for it")
-    for name in requests:
-        request, limit = requests[name], limits.get(name)
-        if name not in NATIVE and "/" in name and request != limit:
+    for name, request in requests.items():
+        limit = limits.get(name)
+        if request == limit:
+            continue
+        if "/" in name:
             message = f"the request of {name} is {request} and its limit {limit}: devices need both alike"
             yield pod.finding(ID, (*path, "limits", name), message)
         elif limit is not None and _above(request, limit):

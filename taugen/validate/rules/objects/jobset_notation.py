@@ -33,9 +33,8 @@ def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]: 
     for pod in _pods.pods(objects):
         if pod.item.kind != "JobSet":
             continue
-        for path, container in pod.containers():
-            below = path[len(pod.path) :]
+        for path, container in pod.containers:
             for at, entry in enumerate(_pods.sequence(container.get("env"))):
                 if _pods.mapping(entry).get("value") == "":
-                    name = _pods.mapping(entry).get("name")
-                    yield pod.finding(ID, (*below, "env", at, "value"), f"the empty value of {name} is not stored", "leave value out")
+                    message = f"the empty value of {_pods.mapping(entry).get('name')} is not stored"
+                    yield pod.finding(ID, (*path, "env", at, "value"), message, "leave value out")

@@ -21,12 +21,12 @@ from collections.abc import Iterator, Sequence
 
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
-from taugen.render.types import Rendered
+from taugen.render.types import Object, Rendered
 from taugen.validate.rules.objects import _pods
 
 ID = "managed-field"
-OF_SPEC = ("suspend", "selector", "manualSelector", "clusterSelector", "jobId")
-OF_POD = ("nodeSelector", "schedulingGates", "nodeName")
+OF_SPEC = frozenset(("suspend", "selector", "manualSelector", "clusterSelector", "jobId"))
+OF_POD = frozenset(("nodeSelector", "schedulingGates", "nodeName"))
 WORKLOAD = "kueue.x-k8s.io/workload"
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 
@@ -37,20 +37,20 @@ def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]: 
         spec = _pods.spec_of(item)
         if "status" in item.obj:
             yield _pods.finding(ID, item, ("status",), "status is the controllers' own")
-        for field in OF_SPEC:
-            if field in spec:
-                yield _pods.finding(ID, item, ("spec", field), f"{field} is set by Kueue or the controller")
+        for field in sorted(OF_SPEC & spec.keys()):
+            yield _pods.finding(ID, item, ("spec", field), f"{field} is set by Kueue or the controller")
         if spec.get("managedBy", MULTIKUEUE) != MULTIKUEUE:
             yield _pods.finding(ID, item, ("spec", "managedBy"), f"managedBy is {spec['managedBy']}, which keeps every controller off")
         for where, keys in (("labels", _pods.labels_of(item)), ("annotations", _pods.annotations_of(item))):
-            for key in keys:
-                if key.startswith(WORKLOAD):
-                    yield _pods.finding(ID, item, ("metadata", where, key), f"{key} is written by Kueue alone")
+            for key in _workload(keys):
+                yield _pods.finding(ID, item, ("metadata", where, key), f"{key} is written by Kueue alone")
     for pod in _pods.pods(objects):
-        for field in OF_POD:
-            if field in pod.spec:
-                hint = "write a required nodeAffinity instead (policy.node_affinity of the run, or affinity in the patch)"
-                yield pod.finding(ID, ("spec", field), f"{field} of a pod template is written by Kueue at admission", hint)
-        for key in pod.annotations:
-            if key.startswith(WORKLOAD):
-                yield pod.finding(ID, ("metadata", "annotations", key), f"{key} is written by Kueue alone")
+        for field in sorted(OF_POD & pod.spec.keys()):
+            hint = "write a required nodeAffinity instead (policy.node_affinity of the run, or affinity in the patch)"
+            yield pod.finding(ID, ("spec", field), f"{field} of a pod template is written by Kueue at admission", hint)
+        for key in _workload(pod.annotations):
+            yield pod.finding(ID, ("metadata", "annotations", key), f"{key} is written by Kueue alone")
+
+
+def _workload(keys: Object) -> list[str]:
+    return [key for key in keys if key.startswith(WORKLOAD)]

@@ -27,28 +27,31 @@ from taugen.validate.rules.objects._pods import Pod
 from taugen.words import Json, Path
 
 ID = "own-references"
+VOLUMES = {
+    "configMap": ("ConfigMap", "name"),
+    "persistentVolumeClaim": ("claim", "claimName"),
+    "secret": ("secret", "secretName"),
+    "projected": ("", ""),
+}
+"""Kinds of volumes that refer to an object: which, and in which field."""
 
 
 def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule."""
+    known = _pods.known(policy)
     configmaps = {item.name for item in objects if item.kind == "ConfigMap"}
     for pod in _pods.pods(objects):
-        workspace = _pods.workspace_of(pod.item, policy)
+        workspace = known.workspace(pod.item)
         if workspace is None:
             continue
-        known = {"secret": frozenset(workspace.spec.secrets), "claim": _claims(workspace, policy), "ConfigMap": frozenset(configmaps)}
+        granted = {"secret": workspace.spec.secrets, "claim": known.claims[workspace.name], "ConfigMap": configmaps}
         for what, path, name in _references(pod):
-            if name not in known[what]:
+            if name not in granted[what]:
                 yield _unknown(pod, path, what, name, workspace)
         account, identity = pod.spec.get("serviceAccountName"), workspace.spec.identity
         if account is not None and (identity is None or account != identity.serviceAccount):
             message = f"the service account {account} is not that of workspace {workspace.name}"
             yield pod.finding(ID, ("spec", "serviceAccountName"), message, origin=_origin(workspace, "identity"))
-
-
-def _claims(workspace: Item[Workspace], policy: Policy) -> frozenset[str]:
-    storages = [policy.storages[name] for name in workspace.spec.storage if name in policy.storages]
-    return frozenset(s.spec.claim.existing or s.name for s in storages if workspace.name in s.spec.workspaces)
 
 
 def _unknown(pod: Pod, path: Path, what: str, name: Json, workspace: Item[Workspace]) -> Diagnostic:
@@ -65,29 +68,29 @@ def _origin(workspace: Item[Workspace], field: str) -> Span:
 
 def _references(pod: Pod) -> Iterator[tuple[str, Path, Json]]:
     """(kind, path below the template, name) of everything that the pod refers to by name."""
-    for at, entry in enumerate(_pods.sequence(pod.spec.get("imagePullSecrets"))):
+    spec = pod.spec
+    for at, entry in enumerate(_pods.sequence(spec.get("imagePullSecrets"))):
         yield "secret", ("spec", "imagePullSecrets", at, "name"), _pods.mapping(entry).get("name")
-    for at, entry in enumerate(_pods.sequence(pod.spec.get("volumes"))):
-        yield from _volume(("spec", "volumes", at), _pods.mapping(entry))
-    for path, container in pod.containers():
-        below = path[len(pod.path) :]
+    for at, entry in enumerate(_pods.sequence(spec.get("volumes"))):
+        volume = _pods.mapping(entry)
+        for kind in VOLUMES:
+            if kind in volume:
+                yield from _volume(("spec", "volumes", at, kind), kind, _pods.mapping(volume[kind]))
+    for path, container in pod.containers:
         for at, entry in enumerate(_pods.sequence(container.get("env"))):
-            source = _pods.mapping(_pods.mapping(entry).get("valueFrom"))
-            if source:
-                yield from _named((*below, "env", at, "valueFrom"), source, "secretKeyRef", "configMapKeyRef")
+            if isinstance(entry, dict) and "valueFrom" in entry:
+                yield from _named((*path, "env", at, "valueFrom"), _pods.mapping(entry["valueFrom"]), "secretKeyRef", "configMapKeyRef")
         for at, entry in enumerate(_pods.sequence(container.get("envFrom"))):
-            yield from _named((*below, "envFrom", at), _pods.mapping(entry), "secretRef", "configMapRef")
+            yield from _named((*path, "envFrom", at), _pods.mapping(entry), "secretRef", "configMapRef")
 
 
-def _volume(path: Path, volume: Object) -> Iterator[tuple[str, Path, Json]]:
-    if "secret" in volume:
-        yield "secret", (*path, "secret", "secretName"), _pods.mapping(volume["secret"]).get("secretName")
-    if "configMap" in volume:
-        yield "ConfigMap", (*path, "configMap", "name"), _pods.mapping(volume["configMap"]).get("name")
-    if "persistentVolumeClaim" in volume:
-        yield "claim", (*path, "persistentVolumeClaim", "claimName"), _pods.mapping(volume["persistentVolumeClaim"]).get("claimName")
-    for at, source in enumerate(_pods.sequence(_pods.mapping(volume.get("projected")).get("sources"))):
-        yield from _named((*path, "projected", "sources", at), _pods.mapping(source), "secret", "configMap")
+def _volume(path: Path, kind: str, source: Object) -> Iterator[tuple[str, Path, Json]]:
+    if kind == "projected":
+        for at, value in enumerate(_pods.sequence(source.get("sources"))):
+            yield from _named((*path, "sources", at), _pods.mapping(value), "secret", "configMap")
+    else:
+        what, field = VOLUMES[kind]
+        yield what, (*path, field), source.get(field)
 
 
 def _named(path: Path, source: Object, secret: str, configmap: str) -> Iterator[tuple[str, Path, Json]]:

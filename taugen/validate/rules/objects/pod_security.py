@@ -29,7 +29,7 @@ ID = "pod-security"
 def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule."""
     for pod in _pods.pods(objects):
-        workspace = _pods.workspace_of(pod.item, policy)
+        workspace = _pods.known(policy).workspace(pod.item)
         if workspace is None or workspace.spec.podSecurity == "privileged":
             continue
         level = workspace.spec.podSecurity

@@ -21,7 +21,6 @@ from collections.abc import Iterator, Sequence
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render.types import Object, Rendered
-from taugen.resolve.flavors import is_gpu
 from taugen.validate.rules.objects import _pods
 from taugen.words import Path
 
@@ -44,13 +43,13 @@ def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]: 
             yield from _cluster(item, _pods.mapping(spec.get("rayClusterSpec")))
     for pod in _pods.pods(objects):
         if pod.role == "head":
-            if any(map(is_gpu, pod.resources)):
+            if pod.gpus:
                 yield pod.finding(ID, ("spec", "containers"), "the head asks for a GPU, and only controls")
-            for path, container in pod.containers():
+            for path, container in pod.containers:
                 for at, entry in enumerate(_pods.sequence(container.get("env"))):
-                    name = str(_pods.mapping(entry).get("name"))
+                    name = entry.get("name") if isinstance(entry, dict) else None
                     if name in REFUSED_ENV:
-                        where = (*path[len(pod.path) :], "env", at)
+                        where = (*path, "env", at)
                         yield pod.finding(ID, where, f"KubeRay refuses {name}: it {REFUSED_ENV[name]}", f"remove {name} from the variables")
 
 

@@ -21,7 +21,6 @@ from collections.abc import Iterator, Sequence
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render.types import Rendered
-from taugen.resolve.flavors import is_gpu
 from taugen.validate.rules.objects import _pods
 
 ID = "ray-submitter"
@@ -40,5 +39,5 @@ def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]: 
             yield pod.finding(ID, ("spec", "containers"), "the submitter has no container with an image")
         elif containers[0].get("command"):
             yield pod.finding(ID, ("spec", "containers", 0, "command"), "a command of the submitter replaces the submission")
-        if any(map(is_gpu, pod.resources)):
+        if pod.gpus:
             yield pod.finding(ID, ("spec", "containers", 0, "resources"), "the submitter asks for a GPU")

@@ -32,28 +32,37 @@ ID = "resource-covered"
 
 def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule."""
+    known = _pods.known(policy)
     for pod in _pods.pods(objects):
-        queue = _pods.queue_of(pod.item, policy)
+        queue = known.queue(pod.item)
         if queue is None:
             continue
-        flavors = context_of(policy).placer.view(queue, _pods.cluster_of(pod.item)).flavors
-        yield from _pod(pod, queue, flavors, policy)
+        cluster = _pods.cluster_of(pod.item)
+        key = (queue, cluster, pod.resources, repr(pod.spec.get("tolerations")))
+        found = known.covers.get(key)
+        if found is None:
+            found = known.covers[key] = _covered(pod, context_of(policy).placer.view(queue, cluster).flavors)
+        unknown, covered = found
+        if unknown or not covered:
+            yield _finding(pod, queue, unknown, policy)
 
 
-def _pod(pod: Pod, queue: str, flavors: Sequence[FlavorView], policy: Policy) -> Iterator[Diagnostic]:
-    origin = policy.queues[queue].span(("quotas",), key=True) if queue in policy.queues else None
-    wanted = pod.resources
-    unknown = sorted(name for name in wanted if not any(name in flavor.shares for flavor in flavors))
-    if unknown:
-        message = f"queue {queue} has no quota of {unknown[0]}, which a container of the {pod.group} pods asks for"
-        hint = f"have {unknown[0]} added to the quotas of Queue {queue}, or do not ask for it"
-        yield pod.finding(ID, ("spec", "containers"), message, hint, origin)
-        return
+def _covered(pod: Pod, flavors: Sequence[FlavorView]) -> tuple[str, bool]:
+    """A resource that no flavor covers, and whether one flavor covers all and is tolerated."""
+    unknown = sorted(name for name in pod.resources if not any(name in flavor.shares for flavor in flavors))
     tolerations = [_pods.mapping(t) for t in _pods.sequence(pod.spec.get("tolerations"))]
-    if not any(all(name in f.shares and f.shares[name].most for name in wanted) and _tolerated(f, tolerations) for f in flavors):
-        names = ", ".join(flavor.name for flavor in flavors) or "none"
-        message = f"no flavor of queue {queue} ({names}) covers what the {pod.group} pods ask for and is tolerated by them"
-        yield pod.finding(ID, ("spec", "tolerations"), message, f"give queue {queue} such a flavor, or tolerate its taints", origin)
+    fits = (all(name in f.shares and f.shares[name].most for name in pod.resources) and _tolerated(f, tolerations) for f in flavors)
+    return unknown[0] if unknown else "", any(fits)
+
+
+def _finding(pod: Pod, queue: str, unknown: str, policy: Policy) -> Diagnostic:
+    origin = policy.queues[queue].span(("quotas",), key=True) if queue in policy.queues else None
+    if unknown:
+        message = f"queue {queue} has no quota of {unknown}, which a container of the {pod.group} pods asks for"
+        hint = f"have {unknown} added to the quotas of Queue {queue}, or do not ask for it"
+        return pod.finding(ID, ("spec", "containers"), message, hint, origin)
+    message = f"no flavor of queue {queue} covers what the {pod.group} pods ask for and is tolerated by them"
+    return pod.finding(ID, ("spec", "tolerations"), message, f"give queue {queue} such a flavor, or tolerate its taints", origin)
 
 
 def _tolerated(flavor: FlavorView, tolerations: Sequence[Object]) -> bool:

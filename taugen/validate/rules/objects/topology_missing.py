@@ -21,20 +21,20 @@ from collections.abc import Iterator, Sequence
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render.types import Rendered
-from taugen.resolve.flavors import is_gpu
 from taugen.resolve.resolve import context_of
 from taugen.validate.rules.objects import _pods
 from taugen.validate.rules.objects.topology_annotation import KINDS, PREFIX
 
 ID = "topology-missing"
+ANNOTATIONS = frozenset(PREFIX + kind for kind in KINDS)
 
 
 def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule."""
     for pod in _pods.pods(objects):
-        if not any(map(is_gpu, pod.resources)) or any(PREFIX + kind in pod.annotations for kind in KINDS):
+        if not pod.gpus or not ANNOTATIONS.isdisjoint(pod.annotations):
             continue
-        queue = _pods.queue_of(pod.item, policy)
+        queue = _pods.known(policy).queue(pod.item)
         if queue is None:
             continue
         flavors = context_of(policy).placer.view(queue, _pods.cluster_of(pod.item))
