@@ -77,15 +77,20 @@ class Compiler:
         return Compiled(doc, tuple(ordered(findings)), run, tuple(rendered))
 
     def platform(self) -> tuple[list[Rendered], list[Diagnostic]]:
-        """The platform's objects of every cluster, patched and validated."""
+        """The platform's objects of every cluster, patched and validated.
+
+        Objects are judged only where policy has no error: what broken policy renders would repeat the finding in other words.
+        """
         findings = engine.check_policy(self.policy)
+        sound = not has_errors([*self.project.findings, *findings])
         out: list[Rendered] = []
         rendered = render_platform(self.policy)
         for cluster in sorted(self.policy.clusters):
             mine, more = overlay.apply(self.project.overlays, cluster, [r for r in rendered if r.path.startswith(f"{cluster}/")])
             out += mine
-            findings += [*more, *self.validate(mine)]
-        findings += engine.check_objects(out, self.policy)
+            findings += [*more, *(self.validate(mine) if sound else [])]
+        if sound:
+            findings += engine.check_objects(out, self.policy)
         return out, ordered(findings)
 
     def validate(self, rendered: Iterable[Rendered]) -> list[Diagnostic]:
