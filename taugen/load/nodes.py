@@ -255,11 +255,20 @@ class _Builder:
             self._tag(node, path)
             return value
         if node.style:
-            return value
+            return value if value.isascii() else self._whole(node, path)
         if (kind := trap(value)) is not None:
             self.traps.append((path, value, kind))
             return value
         return plain(value)
+
+    def _whole(self, node: ScalarNode, path: Path) -> Json:
+        """The text, unless an escape made half a character of it: libyaml refuses that itself."""
+        if not any("\ud800" <= char <= "\udfff" for char in node.value):
+            return cast("str", node.value)
+        hint = "write the character itself, or \\U and its eight digits"
+        self._add("yaml-syntax", "this is not YAML: half a surrogate pair is no character", node, path, hint=hint)
+        self.lost.append(path)
+        return None
 
     def _tag(self, node: Node, path: Path) -> None:
         tag = node.tag.replace("tag:yaml.org,2002:", "!!")[:40]

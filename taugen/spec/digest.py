@@ -4,13 +4,12 @@ In: a read document. Out: canonical JSON of what the user wrote and its sha256. 
 somebody has published: not a new default, field, alias or version of a library. `tests/spec/golden_digests.json` pins examples for ever; a
 change of meaning needs a new version word.
 
-What counts, beyond the values themselves: order counts in args, a command, pip, code.include and code.exclude, extra_scripts and within
-configs and hyperparameters; elsewhere a list is a set. Numbers in configs and hyperparameters count as typed, texts are told from numbers
-there by a leading quote. `schema_version` counts only where it makes the document managed. Nothing, an empty mapping and an empty list are
-one.
+What counts, beyond the values themselves: the order of every list but `retry_on`, `fatal_exit_codes` and `tags`, which the model keeps
+sorted; numbers in configs and hyperparameters as typed, with texts told from numbers there by a leading quote; an empty list, which says
+"none" where policy has a default; `schema_version` only where it makes the document managed. Nothing and an empty mapping are one.
 """
 
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -21,8 +20,7 @@ from taugen.words import Json, canonical
 
 VERSION = "v1"
 _OUTSIDE = ("description", "cancelled", "on_edit", "workspace")
-_SETS = (("resilience", "retry_on"), ("resilience", "fatal_exit_codes"), ("metrics", "history"), ("model", "tags"))
-_NAMED = (("storage", "mounts"), ("storage", "image_assets"))
+_FREE = frozenset(("configs", "hyperparameters"))
 
 
 def intent(document: Document, spec: RunSpec, *, managed: bool) -> dict[str, Json]:
@@ -39,11 +37,11 @@ def intent(document: Document, spec: RunSpec, *, managed: bool) -> dict[str, Jso
         policy.pop("namespace", None)
         if policy.get("queue") == "auto":
             del policy["queue"]
-        if policy.get("node_affinity"):
-            policy["node_affinity"] = sorted(map(_term, policy["node_affinity"]), key=canonical.jcs)
-    _unordered(data)
-    _as_typed(document, data)
-    out = cast("dict[str, Json]", _pruned(data))
+        for term in policy.get("node_affinity") or ():
+            if term.get("operator") == "In":
+                del term["operator"]
+    out = _pruned(data)
+    _as_typed(document, out)
     out["intent"] = VERSION
     return out
 
@@ -56,24 +54,6 @@ def intent_digest(document: Document, spec: RunSpec, *, managed: bool) -> str:
 def written(spec: BaseModel) -> dict[str, Any]:
     """The plain data of what was written, without defaults."""
     return spec.__pydantic_serializer__.to_python(spec, exclude_unset=True)  # type: ignore[no-any-return]
-
-
-def _term(term: dict[str, Any]) -> dict[str, Any]:
-    out = {key: value for key, value in term.items() if not (key == "operator" and value == "In")}
-    if out.get("values"):
-        out["values"] = sorted(set(out["values"]))
-    return out
-
-
-def _unordered(data: dict[str, Any]) -> None:
-    for section, key in _SETS:
-        there = data.get(section)
-        if there is not None and there.get(key):
-            there[key] = sorted(set(there[key]))
-    for section, key in _NAMED:
-        there = data.get(section)
-        if there is not None and there.get(key):
-            there[key] = sorted(there[key], key=lambda item: str(item["name"]))
 
 
 def _as_typed(document: Document, data: dict[str, Any]) -> None:
@@ -111,13 +91,15 @@ def _typed(node: Node | None, value: Any, *, texts: bool) -> Json:
     return None
 
 
-def _pruned(value: Any) -> Any:
-    """Without what is empty: nothing, no keys and no items are one."""
-    if value.__class__ is dict:
-        out = {}
-        for key, item in value.items():
-            kept = _pruned(item)
-            if kept is not None and kept not in ({}, []):
-                out[key] = kept
-        return out
-    return value
+def _pruned(data: dict[str, Any]) -> dict[str, Any]:
+    """Without what is nothing, at every level but inside free-form data."""
+    out = {}
+    for key, value in data.items():
+        kept = value
+        if value.__class__ is dict:
+            kept = _pruned(value) if key not in _FREE else value
+        elif value.__class__ is list and value and value[0].__class__ is dict:
+            kept = [_pruned(item) for item in value]
+        if kept is not None and kept != {}:
+            out[key] = kept
+    return out

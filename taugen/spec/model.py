@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from taugen.spec.types import (
+    AsSet,
     Count,
     CpuQuantity,
     Duration,
@@ -21,7 +22,9 @@ from taugen.spec.types import (
     PositiveCount,
     ScalarText,
     SecretRef,
+    Sorted,
     Text,
+    Tree,
 )
 
 
@@ -204,9 +207,7 @@ class ExecutionSection(Section):
     )
     nodes: PositiveCount | None = Field(None, description="Nodes of a torchrun gang; default 1.")
     processes_per_node: PositiveCount | None = Field(None, description="Processes per node; torchrun default: the GPUs.")
-    configs: dict[Text, object] | None = Field(
-        None, description="Flags (python, torchrun), sections (ray-train) or the search space (ray-tune)."
-    )
+    configs: Tree | None = Field(None, description="Flags (python, torchrun), sections (ray-train) or the search space (ray-tune).")
     metric: Text | None = Field(None, description="ray-tune: the metric to optimise.")
     mode: Literal["min", "max"] | None = Field(None, description="ray-tune: direction of the metric; default min.")
     num_samples: PositiveCount | None = Field(None, description="ray-tune: samples; default 1.")
@@ -221,10 +222,12 @@ class ResilienceSection(Section):
     """When a failed attempt is followed by another."""
 
     max_retries: Annotated[int, Field(ge=0, le=998)] | None = Field(None, description="Attempts after the first; default 0.")
-    retry_on: list[Literal["Preempted", "Evicted", "OOMKilled", "NodeFailure", "Error"]] | None = Field(
+    retry_on: Annotated[list[Literal["Preempted", "Evicted", "OOMKilled", "NodeFailure", "Error"]], AsSet] | None = Field(
         None, description="Which failures are tried again; default Preempted and Evicted."
     )
-    fatal_exit_codes: list[Annotated[int, Field(ge=1, le=255)]] | None = Field(None, description="Exit codes that are never tried again.")
+    fatal_exit_codes: Annotated[list[Annotated[int, Field(ge=1, le=255)]], AsSet] | None = Field(
+        None, description="Exit codes that are never tried again."
+    )
     backoff_initial: Duration | None = Field(None, description="Time before the second attempt, doubled for each further one; default 30s.")
     backoff_max: Duration | None = Field(None, description="Longest time between two attempts; default 5m.")
 
@@ -241,7 +244,7 @@ class MetricsSection(Section):
     """What is kept as evidence beside the logs."""
 
     history: list[Text] | None = Field(None, description="JSONL files or globs under the output folder.")
-    prometheus: dict[Text, Text] | None = Field(None, description="NAME: PromQL, recorded at the end.")
+    prometheus: Annotated[dict[Text, Text], Sorted] | None = Field(None, description="NAME: PromQL, recorded at the end.")
     offload: Offload | None = Field(None, description="TauGrid's metrics upload; no effect here.")
 
 
@@ -251,7 +254,7 @@ class ExperimentSection(Section):
     project: Text | None = Field(None, description="Project that the run counts for.")
     name: Text | None = Field(None, description="Experiment that the run belongs to.")
     group: Text | None = Field(None, description="Group of runs within the experiment.")
-    hyperparameters: dict[Text, object] | None = Field(None, description="Settings to record with the run, as typed.")
+    hyperparameters: Tree | None = Field(None, description="Settings to record with the run, as typed.")
     seed: Annotated[int, Field(ge=0, le=2**64 - 1)] | None = Field(None, description="Seed to record with the run.")
 
 
@@ -261,7 +264,7 @@ class ModelSection(Section):
     name: Text | None = Field(None, description="Name of the model that the run makes.")
     base: Text | None = Field(None, description="The model that it starts from.")
     task: Text | None = Field(None, description="What the model does, e.g. text-generation.")
-    tags: list[Text] | None = Field(None, description="Words to find it by.")
+    tags: Annotated[list[Text], AsSet] | None = Field(None, description="Words to find it by.")
     primary_metric: Text | None = Field(None, description="The metric that says which model is better.")
     metric_direction: Literal["lower", "higher"] | None = Field(None, description="Which values of primary_metric are better.")
 

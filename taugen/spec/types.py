@@ -7,7 +7,7 @@ Each type is strict: a string is not a number. An error carries `why` (what is w
 import re
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from taugen.words import durations, quantity
@@ -84,6 +84,18 @@ def _entrypoint(value: Any) -> str | list[str]:
     raise fault("entrypoint", f"an entrypoint is a file or a command as a list, {what}", "write train.py, or [python, -m, package.train]")
 
 
+def _as_set(value: list[Any]) -> list[Any]:
+    """A list whose order and repetitions mean nothing."""
+    return sorted(set(value))
+
+
+def _sorted(value: Any) -> Any:
+    """Free-form data with its keys in order: what is made of it never depends on the order in which they were typed."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
+
+
 def kind_of(value: object) -> str:
     """The kind of a YAML value in words, with the value where it is a number."""
     match value:
@@ -143,4 +155,9 @@ SecretRef = Annotated[
     WithJsonSchema({"type": "string", "pattern": f"^{_SECRET.pattern}$", "maxLength": 300, "examples": ["wandb:api-key"]}),
 ]
 EnvName = Annotated[str, BeforeValidator(_env_name), WithJsonSchema({"type": "string", "pattern": f"^{_ENV.pattern}$"})]
+Sorted = AfterValidator(_sorted)
+Tree = Annotated[dict[Text, object], Sorted]
+"""Free-form data, keys sorted at every level."""
+AsSet = AfterValidator(_as_set)
+"""For a list whose order and repetitions mean nothing: it is kept sorted."""
 ImageRef = Annotated[str, Field(min_length=1, max_length=512)]

@@ -50,7 +50,7 @@ class TestValues:
     @pytest.mark.parametrize(
         ("typed", "kind"),
         [
-            ("no", "true or false"), ("Yes", "true or false"), ("on", "true or false"), ("OFF", "true or false"), ("n", "true or false"),
+            ("no", "true or false"), ("Yes", "true or false"), ("on", "true or false"), ("OFF", "true or false"), ("NO", "true or false"),
             ("22:22", "a number in base 60"), ("1:30:00", "a number in base 60"), ("0755", "an octal number"), ("08", "an octal number"),
             ("-01", "an octal number"), ("2026-01-01", "a date"), ("2026-1-1T10:00:00Z", "a date"), ("2026-01-01 10:00:00 +1", "a date"),
         ],
@@ -62,7 +62,7 @@ class TestValues:
         assert documents[0].traps == [(("a", "b", 0), typed, kind)]
 
     @pytest.mark.parametrize(
-        "typed", ['"no"', "'22:22'", "now", "yesterday", "10.0.0.1:80", "12:60x", "2026-01", "0", "0.5", "00:1f", "12:99"]
+        "typed", ['"no"', "y", "N", "'22:22'", "now", "yesterday", "10.0.0.1:80", "12:60x", "2026-01", "0", "0.5", "00:1f", "12:99"]
     )
     def test_other_scalars_are_no_traps(self, composer: str, typed: str) -> None:
         assert parse("f", f"a: {typed}\n".encode())[0][0].traps == []
@@ -307,3 +307,7 @@ def test_no_bytes_raise(raw: bytes) -> None:
     for found in parse("f", raw)[1]:
         assert found.span.line >= 1
         assert found.span.column >= 1
+
+
+def test_half_a_character_is_a_fault_of_both_composers(composer: str) -> None:
+    assert [d.rule for d in parse("f", b'a: "\\ud800"\nb: 1\n')[1]] == ["yaml-syntax"]

@@ -77,7 +77,7 @@ class TestLaunchers:
             ("launcher: python, configs: {--lr: 1}", "job", ["--lr"]),
             ("launcher: python, configs: {a b: 1}", "job", ["a b"]),
             ("launcher: python, configs: {a_b: 1, a-b: 2}", "job", []),
-            ("launcher: torchrun, configs: {a_b: 1, a-b: 2}", "job", ["a-b"]),
+            ("launcher: torchrun, configs: {a_b: 1, a-b: 2}", "job", ["a_b"]),
             ("launcher: torchrun, configs: {max_restarts: 0, log-dir: /tmp, tee: 3}", "job", []),
             ("launcher: torchrun, configs: {standalone: ''}", "job", ["standalone"]),
             (
@@ -96,7 +96,7 @@ class TestLaunchers:
     )
     def test_configs_by_launcher(self, text: str, kind: str, expected: list[str]) -> None:
         found = [d for d in execution(text, kind) if not d.startswith("n ")]
-        assert found == [f"e launcher-configs execution.configs.{key}" for key in expected]
+        assert sorted(found) == sorted(f"e launcher-configs execution.configs.{key}" for key in expected)
 
 
 class TestEnvironment:
