@@ -40,7 +40,7 @@ def excluded(case: Case, queue: QueueView, found: Place) -> tuple[str, ...]:
     keys = {key for flavor in queue.flavors for key in flavor.labels}
     left = list(found.flavors)
     for at, term in enumerate(case.policy.node_affinity or ()):
-        if term.key not in keys:
+        if term.key not in keys or (not term.values and term.operator not in {"Exists", "DoesNotExist"}):
             continue
         labels = dict(zip(found.flavors, found.labels, strict=True))
         still = [name for name in left if _holds(term, labels[name].get(term.key))]

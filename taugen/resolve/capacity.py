@@ -58,11 +58,15 @@ def _cause(resource: str, what: str) -> Path:
 
 def _no_node(queue: QueueView, flavor: FlavorView, pods: Pods, what: str) -> Obstacle | None:
     """No node of the flavor holds one of the pods."""
-    if not flavor.pools or any(_holds(pool, pods) for pool in flavor.pools):
+    pools = [pool for pool in flavor.pools if pool.count]
+    if not flavor.pools or any(_holds(pool, pods) for pool in pools):
         return None
+    if not pools:
+        text = f"flavor {flavor.name} has no nodes: the pools that carry its labels count 0"
+        return Obstacle(queue.cluster, "no-node-fits", _cause(pods.requests[-1][0], what), text, "wait for nodes, or take another queue")
     for resource, wanted in pods.requests:
-        sizes = [size for pool in flavor.pools if (size := node_size(pool, resource)) is not None]
-        if len(sizes) == len(flavor.pools) and max(sizes) < quantity.parse(wanted):
+        sizes = [size for pool in pools if (size := node_size(pool, resource)) is not None]
+        if len(sizes) == len(pools) and max(sizes) < quantity.parse(wanted):
             largest = amount(max(sizes), wanted)
             text = f"no node of flavor {flavor.name} holds {wanted} {resource}: the largest has {largest}"
             return Obstacle(queue.cluster, "no-node-fits", _cause(resource, what), text, f"ask for {largest} or less, or for other nodes")
@@ -73,7 +77,7 @@ def _no_node(queue: QueueView, flavor: FlavorView, pods: Pods, what: str) -> Obs
 
 def _holds(pool: NodePool, pods: Pods) -> bool:
     sizes = ((node_size(pool, resource), wanted) for resource, wanted in pods.requests)
-    return pool.count > 0 and all(size is None or size >= quantity.parse(wanted) for size, wanted in sizes)
+    return all(size is None or size >= quantity.parse(wanted) for size, wanted in sizes)
 
 
 def node_size(pool: NodePool, resource: str) -> Decimal | None:

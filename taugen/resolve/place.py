@@ -15,7 +15,7 @@ from taugen.resolve.placement import Answer, Question
 from taugen.resolve.queues import Queues, local_queue
 from taugen.resolve.run import Placement, Resources
 from taugen.resolve.sizes import Size
-from taugen.words import Path, suggest
+from taugen.words import Path, dotted, suggest
 
 CLUSTER: Path = ("policy", "cluster")
 TIER: Path = ("policy", "priority")
@@ -53,7 +53,8 @@ def tier(case: Case, profile: Item[Profile] | None) -> str | None:
     policy = case.context.policy
     if name not in policy.tiers:
         case.report.refused = True
-        if ("PriorityTier", name) not in policy.broken:
+        judged = any(d.rule == "profile-limit" and d.path == dotted(case.doc.as_typed(TIER)) for d in case.report.found)
+        if ("PriorityTier", name) not in policy.broken and not judged:
             near = suggest.closest(name, policy.tiers)
             text = f"there is no priority tier {name}: there are {', '.join(sorted(policy.tiers)) or 'none'}"
             case.report.error("priority-unknown", TIER, text, hint=f"write {near}" if near else "leave it out for the default")

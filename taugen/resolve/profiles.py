@@ -120,12 +120,14 @@ def _typed(case: Case, queue: Queues) -> Typed:
 def _only(case: Case, typed: Typed) -> Choice:
     report, workspace = case.report, case.workspace
     reasons: list[str] = []
+    places: set[Path] = set()
     fitting: list[Item[Profile]] = []
     last: list[Breach] = []
     for profile in workspace.profiles.values():
         why = _applies(profile.spec, case)
         if why is None and (last := breaches(profile.spec, typed)):
             why = f"{last[0].value}, and it {last[0].says}"
+            places.add(last[0].path)
         if why is None:
             fitting.append(profile)
         else:
@@ -142,7 +144,8 @@ def _only(case: Case, typed: Typed) -> Choice:
         _tell(case, next(iter(workspace.profiles.values())), last)
     else:
         text = f"no profile of workspace {workspace.name} admits this run: {'; '.join(reasons)}"
-        report.error("profile-none", PROFILE, text, hint="name the profile that is meant, and keep to what it allows")
+        where = next(iter(places)) if len(places) == 1 else PROFILE
+        report.error("profile-none", where, text, hint="name the profile that is meant, and keep to what it allows")
     return _OPEN
 
 

@@ -50,8 +50,11 @@ def store(case: Case) -> Stored:
     data = section.data or defaults.data
     data_dir = None
     if data is not None and (item := _storage(case, ("storage", "data"), data)) is not None:
-        data_dir = item.spec.path.rstrip("/")
-        mounts.append(VolumeMount(DATA_VOLUME, _claim(item), data_dir, item.spec.readOnly, item.name))
+        data_dir = clean(item.spec.path)
+        if data_dir is None or data_dir == "/":
+            case.report.refused = True  # a rule of policy says that nothing can be mounted there
+        else:
+            mounts.append(VolumeMount(DATA_VOLUME, _claim(item), data_dir, item.spec.readOnly, item.name))
     _mount(case, mounts, section.mounts if section.mounts is not None else defaults.mounts)
     output = _output(case, mounts, section.output or defaults.output)
     return Stored(tuple(mounts), _copies(case, mounts), data_dir, output, _checkpoint(case, mounts, output))
@@ -169,7 +172,7 @@ def _writable(case: Case, mounts: list[VolumeMount], path: Path, typed: str, *, 
     else:
         return place
     if mounts or not case.report.refused:  # else a storage that is not there has been reported, and this is its echo
-        case.report.error("storage-path", path, text, hint=hint)
+        case.report.error("storage-place", path, text, hint=hint)
     return None
 
 

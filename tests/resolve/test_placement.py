@@ -96,6 +96,15 @@ def test_pieces_that_fit_one_by_one_but_not_at_once() -> None:
     assert "at once" in found.one("no-node-fits").message
 
 
+def test_a_flavor_whose_pools_count_no_node() -> None:
+    pools = """  nodePools:
+    - {name: general, count: 2, labels: {tern.example/nodes: general}, allocatable: {cpu: 8, memory: 64Gi}}
+    - {name: l40s, count: 0, labels: {tern.example/nodes: l40s}, allocatable: {cpu: 94, memory: 740Gi, nvidia.com/gpu: 4}, gpus: 4}
+"""
+    found = play(job(), policy=workspace() + "---\n" + cluster("fjord", pools)).one("no-node-fits")
+    assert "flavor l40s has no nodes" in found.message
+
+
 def test_quota_with_everything_that_can_be_borrowed_is_the_bound() -> None:
     enough = play(rayjob("compute: {gpus: 4, workers: 3}"), policy=workspace())
     assert enough.decided.placement.flavors == ("l40s",)
@@ -222,6 +231,7 @@ def test_queues_by_name_by_profile_and_by_default() -> None:
 
 def test_tiers_are_checked_where_the_document_names_them() -> None:
     assert play(job("policy: {priority: urgnt}"), policy=workspace()).one("priority-unknown").hint == "write urgent"
+    assert play(job("policy: {priority: urgnt, profile: l40s-small}")).errors() == ["profile-limit"]
     assert play(job(), policy=workspace()).decided.placement.tier is None
     assert play(job(), policy=workspace(defaults="{priority: low}")).decided.placement.tier == "low"
 

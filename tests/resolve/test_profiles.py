@@ -106,6 +106,8 @@ def test_several_that_fit_are_listed() -> None:
 
 def test_none_that_fits_lists_each_with_its_reason() -> None:
     found = play(job(gpus=7)).one("profile-none")
+    assert found.path == "compute.gpus"
+    assert play(job("compute: {gpus: 1, memory: 1Gi}", gpus=None)).one("profile-none").path == "policy.profile"
     assert "l40s-small (gpus is 7, and it allows at most 4)" in found.message
     assert "cpu (gpus is 7, and it fixes it at 0)" in found.message
 

@@ -49,9 +49,9 @@ def test_without_storage_there_is_no_output() -> None:
 @pytest.mark.parametrize(
     ("storage", "rule", "path"),
     [
-        ("{data: audio, output: results}", "storage-path", "storage.output"),
-        ("{data: audio, output: /data/../etc}", "storage-path", "storage.output"),
-        ("{data: audio, output: /elsewhere/x}", "storage-path", "storage.output"),
+        ("{data: audio, output: results}", "storage-place", "storage.output"),
+        ("{data: audio, output: /data/../etc}", "storage-place", "storage.output"),
+        ("{data: audio, output: /elsewhere/x}", "storage-place", "storage.output"),
         ("{mounts: [{name: a, storage: audio, path: data}]}", "mount-path", "storage.mounts[0].path"),
         ("{mounts: [{name: a, storage: audio, path: /tau/x}]}", "mount-path-reserved", "storage.mounts[0].path"),
         ("{mounts: [{name: a, storage: audio, path: /dev/shm}]}", "mount-path-reserved", "storage.mounts[0].path"),
@@ -67,7 +67,7 @@ def test_places_that_are_refused(storage: str, rule: str, path: str) -> None:
 
 
 def test_results_never_go_to_what_can_only_be_read() -> None:
-    found = play(climate("storage: {data: grids, output: /data/x}"), workspace="climate").one("storage-path")
+    found = play(climate("storage: {data: grids, output: /data/x}"), workspace="climate").one("storage-place")
     assert "can only be read" in found.message
     typed = "storage: {mounts: [{name: g, storage: grids, path: /g, read_only: false}]}"
     assert play(climate(typed), workspace="climate").one("storage-read-only").origin is not None
@@ -95,7 +95,7 @@ def test_checkpoints_lie_where_typed_or_below_the_output() -> None:
 
 def test_checkpoints_need_storage() -> None:
     assert play(job("checkpoint: {every: 30m}")).errors() == ["checkpoint-without-storage"]
-    assert play(job("checkpoint: {path: /data/x}")).errors() == ["storage-path"]
+    assert play(job("checkpoint: {path: /data/x}")).errors() == ["storage-place"]
     assert play(job("storage: {data: audio}", "checkpoint: {path: ../x}")).errors() == ["checkpoint-path"]
 
 

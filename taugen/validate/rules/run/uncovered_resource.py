@@ -34,8 +34,8 @@ def check(run: ResolvedRun, policy: Policy) -> Iterator[Diagnostic]:
     flavors = nodes.flavors(run, policy)
     names = ", ".join(f.name for f in flavors)
     for name, each in nodes.requests(run).items():
-        if name in {"cpu", "memory"} or is_gpu(name):
-            continue
+        if name in {"cpu", "memory"} or is_gpu(name) or not ("/" in name or name == "ephemeral-storage"):
+            continue  # part of finding the place; or no extended resource, which a rule of the document says
         most = max((f.shares[name].most for f in flavors if name in f.shares), default=None)
         total = each * run.nodes
         if most is not None and total <= most:
