@@ -89,3 +89,20 @@ def _defaults(item: Item[Any], defaults: model.Defaults) -> Iterator[Reference]:
         yield from _one(item, ("defaults", "storage", "data"), "Storage", section.data)
         for at, mount in enumerate(section.mounts or ()):
             yield Reference(item, ("defaults", "storage", "mounts", at, "storage"), "Storage", mount.storage)
+
+
+def settled(policy: Policy, queue: str) -> bool:
+    """Whether everything that decides what `queue` can admit is there and readable: only then may its lacks be told."""
+    item = policy.queues.get(queue)
+    if item is None or policy.lost("Cluster"):
+        return False
+    if item.spec.cohort is not None and (policy.lost("Queue") or policy.lost("Cohort") or item.spec.cohort not in policy.cohorts):
+        return False
+    return all(_settled_flavor(policy, quota.flavor) for quota in item.spec.quotas)
+
+
+def _settled_flavor(policy: Policy, name: str) -> bool:
+    flavor = policy.flavors.get(name)
+    if flavor is None or (flavor.spec.topology is not None and flavor.spec.topology not in policy.topologies):
+        return False
+    return all(cluster in policy.clusters for cluster in flavor.spec.clusters or ())

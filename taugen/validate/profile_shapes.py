@@ -1,7 +1,7 @@
 """The smallest and the largest run that a profile admits, asked of the same placement as real runs.
 
-In: a profile and a policy. Out: `Shape` values and, for one of them, what stands in its way everywhere. A value that policy leaves open is not made up: a
-shape then says less, and the questions about it are milder.
+In: a profile and a policy. Out: `Shape` values and, for one of them, what stands in its way everywhere. A value that policy leaves open
+is not made up: a shape then says less, and the questions about it are milder.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from taugen.policy import model
+from taugen.policy.references import settled
 from taugen.policy.set import Item, Policy
 from taugen.resolve.placement import Obstacle, Placer, Pods, Question
 from taugen.words import Path, quantity
@@ -143,10 +144,10 @@ def _classes(spec: model.Profile, gpus: int) -> tuple[str | None, ...]:
 
 
 def _queues(policy: Policy, spec: model.Profile) -> tuple[str, ...]:
-    """The queues that a run may be in; those that don't exist are another finding."""
+    """The queues that a run may be in; none while something that decides over one of them is missing or broken, which is told already."""
     bounds = spec.override.get("queue")
     if spec.queue is None or (bounds is not None and bounds.oneOf is None):
         named = sorted(policy.queues)
     else:
         named = [spec.queue, *((bounds.oneOf or []) if bounds is not None else [])]
-    return tuple(q for q in dict.fromkeys(named) if q in policy.queues)
+    return tuple(dict.fromkeys(named)) if all(settled(policy, queue) for queue in named) else ()

@@ -33,7 +33,7 @@ ID = "fair-sharing-off"
 def check(policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule."""
     sharing = policy.platform.spec.queueing.fairSharing if policy.platform is not None else None
-    if sharing is not None and sharing.enable:
+    if policy.lost("Platform") or (sharing is not None and sharing.enable):
         return
     for kind in ("Queue", "Cohort"):
         for _, item in sorted(policy.of(kind).items()):

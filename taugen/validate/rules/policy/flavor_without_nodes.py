@@ -43,7 +43,7 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
                 yield flavor.finding(
                     ID, path, _message(flavor, [cluster]), hint=_hint(flavor, [cluster]), origin=cluster.span(("nodePools",), key=True)
                 )
-        elif empty and len(empty) == len(policy.clusters):
+        elif empty and len(empty) == len(policy.clusters) and not policy.lost("Cluster"):
             yield flavor.finding(ID, ("nodeLabels",), _message(flavor, empty), hint=_hint(flavor, empty), key=True)
 
 

@@ -41,6 +41,7 @@ from collections.abc import Iterator
 
 from taugen.diag import Diagnostic, Severity
 from taugen.policy.nodes import has_gpus, repels
+from taugen.policy.references import settled
 from taugen.policy.set import Policy
 
 ID = "queue-cpu-flavor"
@@ -49,7 +50,7 @@ ID = "queue-cpu-flavor"
 def check(policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule, one for each queue, with the first cluster where it holds."""
     for _, queue in sorted(policy.queues.items()):
-        for cluster in sorted(policy.clusters):
+        for cluster in sorted(policy.clusters) if settled(policy, queue.name) else ():
             flavors = [policy.flavors[name] for name in policy.queue_flavors_on(queue.name, cluster)]
             gpu = [f for f in flavors if has_gpus(policy, f) and any(repels(t) for t in f.spec.nodeTaints)]
             if not gpu or any(not any(repels(t) for t in f.spec.nodeTaints) and f.spec.topology is None for f in flavors):

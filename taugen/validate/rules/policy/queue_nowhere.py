@@ -34,6 +34,7 @@ Source: this project
 from collections.abc import Iterator
 
 from taugen.diag import Diagnostic
+from taugen.policy.references import settled
 from taugen.policy.set import Policy
 
 ID = "queue-nowhere"
@@ -42,8 +43,8 @@ ID = "queue-nowhere"
 def check(policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule."""
     for _, queue in sorted(policy.queues.items()):
-        if any(quotas.flavor not in policy.flavors for quotas in queue.spec.quotas):
-            continue  # a missing flavor is a finding already
+        if not settled(policy, queue.name):
+            continue
         names = ", ".join(quotas.flavor for quotas in queue.spec.quotas)
         for at, cluster in enumerate(queue.spec.clusters or ()):
             if cluster in policy.clusters and not policy.queue_flavors_on(queue.name, cluster):

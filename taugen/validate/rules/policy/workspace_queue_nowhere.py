@@ -53,6 +53,7 @@ Source: this project
 from collections.abc import Iterator
 
 from taugen.diag import Diagnostic, Severity
+from taugen.policy.references import settled
 from taugen.policy.set import Policy
 
 ID = "workspace-queue-nowhere"
@@ -64,7 +65,7 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
         clusters = policy.clusters_of(name)
         for at, local in enumerate(item.spec.queues):
             queue = policy.queues.get(local.queue)
-            if queue is None or any(q.flavor not in policy.flavors for q in queue.spec.quotas):
+            if queue is None or not settled(policy, queue.name):
                 continue
             lacks = [c for c in clusters if not policy.queue_flavors_on(queue.name, c)]
             if not lacks:

@@ -67,3 +67,30 @@ def test_its_documentation_shows_both(name: str) -> None:
         typed = (HERE / name / f"{which}.yaml").read_text().replace("apiVersion: taugen.dev/v1alpha1\n", "")
         if typed.count("\n") < 40:
             assert shown.startswith(textwrap.dedent(typed).rstrip("\n")), name
+
+
+DOCUMENTS = sorted(path for path in fixture_with().files if path != "taugen.yaml")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+@pytest.mark.parametrize("damage", ["nonsense: 1\nspec:", "spec: 5\nwas:"])
+def test_a_broken_document_is_one_finding(path: str, damage: str) -> None:
+    """Whatever it would have said is not missed anywhere else."""
+    tree = fixture_with()
+    tree.files[path] = tree.files[path].replace(b"spec:", damage.encode(), 1)
+    read, found = load_policy(tree)
+    assert read is not None
+    found += [d for rule in stage.RULES for d in rule.check(read)]
+    assert {d.span.file for d in found} == {path}, found
+    assert {d.rule for d in found} <= {"unknown-key", "value-type"}, found
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_a_missing_document_is_told_where_it_is_named(path: str) -> None:
+    """Findings of `unknown-name`, and none that only follows from it."""
+    tree = fixture_with()
+    del tree.files[path]
+    read, found = load_policy(tree)
+    assert read is not None
+    found += [d for rule in stage.RULES for d in rule.check(read)]
+    assert {d.rule for d in found if d.severity is Severity.ERROR} <= {"unknown-name"}, found
