@@ -15,7 +15,8 @@ MAKERS = {"Diagnostic", "finding", "problem", "Obstacle", "Refusal", "Breach", "
 """Functions whose early arguments name a finding."""
 TABLES = ("taugen/policy/errors.py", "taugen/policy/documents.py", "taugen/spec/errors.py", "taugen/load/code.py")
 """Modules that choose a finding's id first, in a tuple, and make it later."""
-ALWAYS = {"schema", "in-use"}
+COMPOSED = {"yaml-anchor", "yaml-alias"}
+"""Ids that the source puts together from a word."""
 
 
 def constants(node: ast.AST | None) -> Iterator[str]:
@@ -57,7 +58,7 @@ def test_what_is_made_is_documented():
 
 def test_what_is_documented_is_made():
     texts = "\n".join(path.read_text(encoding="utf-8") for path in sources())
-    assert [rule for rule in catalog.entries() if f'"{rule}"' not in texts] == []
+    assert [rule for rule in catalog.entries() if f'"{rule}"' not in texts and rule not in COMPOSED] == []
 
 
 def test_the_search_would_notice():
@@ -70,5 +71,5 @@ def test_documentation_says_something(entry):
     assert len(entry.text) > 40
     assert set(entry.severity.split(" or ")) <= {"error", "warning", "note"}
     if entry.stage:
-        for heading in ("Breaks:", "Mends:", "Source:"):
+        for heading in ("Breaks", "Mends", "Source:"):
             assert heading in entry.text
