@@ -60,40 +60,45 @@ def program_args(run: ResolvedRun) -> tuple[str, ...]:
 def launch_script(f: Frame) -> str:
     """The text of `launch.sh`."""
     run = f.run
-    program = run.program
-    ray = run.kind == "rayjob"
-    pip = bool(program.pip) and not ray
+    setup = run.program.setup is not None and run.kind != "rayjob"
     resume = run.checkpoint is not None and run.checkpoint.resume != "never"
-    out = [f"#!/bin/sh\n# Starts run {_quoted(run.doc.run_id)}.\n"]
-    if program.setup is not None and not ray:
-        out.append(BASH)
-    out.append("set -eu\n")
-    if pip or resume:
-        out.append(f"python={_quoted(program.python)}\n")
-    if pip or (program.setup is not None and not ray):
-        out += ["\n", script("start.sh")]
-    if pip:
-        out += ["\n", script("pip.sh")]
-    if resume:
-        out += ["\n", script("resume.sh")]
-    out.append("\n")
-    if pip:
-        out.append(f"install {_words(program.pip)}\n")
-    if program.setup is not None and not ray:
+    out = [f"#!/bin/sh\n# Starts run {f.base}.\n", BASH if setup else "", "set -eu\n"]
+    out += _functions(run, setup=setup, resume=resume)
+    if run.program.pip and run.kind != "rayjob":
+        out.append(f"install {_words(run.program.pip)}\n")
+    if setup:
         out.append(f"set +eu\n. {LAUNCH_DIR}/{SETUP}\nset -eu\n")
-    if not ray:
+    out += _environment(f)
+    argv = f'{_words(_argv(run))} "$@"'
+    out.append(f"{_resume(f)} {argv}\n" if resume else f"exec {argv}\n")
+    return "".join(out)
+
+
+def _functions(run: ResolvedRun, *, setup: bool, resume: bool) -> list[str]:
+    """The shell functions that this run needs, each explained where it stands."""
+    pip = bool(run.program.pip) and run.kind != "rayjob"
+    out = [f"python={_quoted(run.program.python)}\n"] if pip or resume else []
+    for wanted, name in ((pip or setup, "start.sh"), (pip, "pip.sh"), (resume, "resume.sh")):
+        if wanted:
+            out += ["\n", script(name)]
+    return [*out, "\n"]
+
+
+def _environment(f: Frame) -> list[str]:
+    """Variables that only the pod knows, the folder to start in, and on Ray the arguments: its submission would parse them twice."""
+    run = f.run
+    out: list[str] = []
+    if run.kind != "rayjob":
         out.append(f'export PYTHONPATH="${{PYTHONPATH:+$PYTHONPATH:}}"{_quoted(":".join(python_path(run)))}\n')
-    if program.launcher == "torchrun" and f.gang:
+    if run.program.launcher == "torchrun" and f.gang:
         out.append('export PET_NODE_RANK="$JOB_COMPLETION_INDEX"\n')
     out.append('export TAU_RESUME_FROM="${TAU_RESUME_FROM-}"\n')
     folder = run.working_dir or code_dir(run)
     if folder is not None:
         out.append(f"cd {_quoted(folder)}\n")
-    if ray and program_args(run):
+    if run.kind == "rayjob" and program_args(run):
         out.append(f"set -- {_words(program_args(run))}\n")
-    argv = f'{_words(_argv(run))} "$@"'
-    out.append(f"{_resume(f)} {argv}\n" if resume else f"exec {argv}\n")
-    return "".join(out)
+    return out
 
 
 def _resume(f: Frame) -> str:

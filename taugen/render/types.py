@@ -1,7 +1,7 @@
 """What rendering makes: objects with the place where each is written.
 
-In: renderers. Out: `Rendered`. An object is a plain dict in the order in which it is written; it never holds what a controller owns (DESIGN law 6).
-"""
+In: renderers. Out: `Rendered`. An object is a plain dict in the order in which it is written; it never holds what a controller owns (DESIGN
+law 6). """
 
 from dataclasses import dataclass
 
@@ -15,9 +15,8 @@ Object = dict[str, Json]
 class Rendered:
     """One object and its file.
 
-    `path` is relative to the deploy tree (`clusters/` left out): `<cluster>/runs/<workspace>/<d2>/<run>/job.yaml`. `source` is the document that it comes from,
-    relative to the repository; `span` where to point when a check of the object fails.
-    """
+    `path` is relative to the deploy tree (`clusters/` left out): `<cluster>/runs/<workspace>/<d2>/<run>/job.yaml`. `source` is the document
+    that it comes from, relative to the repository; `span` where to point when a check of the object fails. """
 
     path: str
     obj: Object
