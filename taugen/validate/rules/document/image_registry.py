@@ -38,5 +38,5 @@ def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
             continue
         known = ", ".join(allow[:_SHOWN]) + (f" and {len(allow) - _SHOWN} more" if len(allow) > _SHOWN else "")
         text = f"{'/'.join(image.parts)} is not from an allowed registry: {known or 'none is allowed'}"
-        origin = platform.span(("images", "allow", 0)) if allow else platform.span(("images", "allow"), key=True)
+        origin = platform.span(("images", "allow"), key=True)
         yield doc.finding(ID, path, text, hint="take the image from there, or have the platform team add its registry", origin=origin)

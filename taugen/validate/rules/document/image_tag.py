@@ -16,7 +16,7 @@ Source: Platform.spec.images.digests; OCI distribution specification, tags are m
 
 from collections.abc import Iterator
 
-from taugen.diag import Diagnostic, Severity
+from taugen.diag import Diagnostic, Severity, has_errors
 from taugen.policy.set import Policy
 from taugen.spec.rundoc import RunDoc
 from taugen.validate.rules.document import _images as images
@@ -33,6 +33,8 @@ def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
         return
     platform = policy.platform
     required = platform is not None and platform.spec.images.digests == "required"
+    if not required and has_errors(doc.findings):
+        return  # advice waits until the document can be read
     tag = f"the tag {image.tag}" if image.tag is not None else "no tag, which means latest,"
     text = f"the image has {tag} and no digest: it can change under the run"
     origin = platform.span(("images", "digests")) if platform is not None and required else None

@@ -111,3 +111,8 @@ def test_no_list_allows_every_registry() -> None:
     platform = "apiVersion: taugen.dev/v1alpha1\nkind: Platform\nmetadata:\n  name: tern\nspec: {}\n"
     policy, _ = load_policy(fixture_with(platform))
     assert [d.rule for d in findings(document("anywhere.example/x" + DIGEST), policy)] == []
+
+
+def test_the_warning_waits_until_the_document_can_be_read() -> None:
+    assert [d.rule for d in findings(document("registry.tern.example/x:1") + "foo: 1\n")] == ["unknown-key"]
+    assert [d.rule for d in findings(document("registry.tern.example/x:1"))] == ["image-tag"]
