@@ -1,7 +1,8 @@
 """What rendering makes: objects with the place where each is written.
 
 In: renderers. Out: `Rendered`. An object is a plain dict in the order in which it is written; it never holds what a controller owns (DESIGN
-law 6). """
+law 6).
+"""
 
 from dataclasses import dataclass
 
@@ -16,7 +17,8 @@ class Rendered:
     """One object and its file.
 
     `path` is relative to the deploy tree (`clusters/` left out): `<cluster>/runs/<workspace>/<d2>/<run>/job.yaml`. `source` is the document
-    that it comes from, relative to the repository; `span` where to point when a check of the object fails. """
+    that it comes from, relative to the repository; `span` where to point when a check of the object fails.
+    """
 
     path: str
     obj: Object

@@ -64,7 +64,8 @@ SHAPES: dict[str, dict[str, Any]] = {
     "rayjob-train": {
         **RAY, "nodes": 2, "placement": RACK, "mounts": (CKPT,), "checkpoint": AUTO, "output": "/checkpoints/pretrain",
         "program": {
-            **PYTHON, "launcher": "ray-train", "args": ("--epochs", "3"), "configs": {"torch_config": {"backend": "nccl"}}, "setup": "export A=1\n",
+            **PYTHON, "launcher": "ray-train", "args": ("--epochs", "3"), "configs": {"torch_config": {"backend": "nccl"}},
+            "setup": "export A=1\n",
         },
     },
     "rayjob-tune": {

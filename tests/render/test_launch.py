@@ -31,8 +31,9 @@ def node(tmp_path: Path, files: dict[str, bytes] | None = None, **changes: Any) 
 
 
 def test_program_finds_its_package_and_its_folder(tmp_path: Path) -> None:
+    show = b"print(sum(rows()), os.path.basename(os.getcwd()), common.X)\n"
     files = {
-        "src/train.py": b"import os\nfrom helpers.data import rows\nimport common\nprint(sum(rows()), os.path.basename(os.getcwd()), common.X)\n",
+        "src/train.py": b"import os\nfrom helpers.data import rows\nimport common\n" + show,
         "src/helpers/__init__.py": b"",
         "src/helpers/data.py": b"def rows():\n    return [1, 2, 3]\n",
         "common.py": b"X = 7\n",
