@@ -12,8 +12,8 @@ from taugen.resolve.run import Code, ImageCopy
 from taugen.words import Path
 
 MOST_BYTES = 900 * 1024
-LAUNCH_BYTES = 16 * 1024
-"""Room for the launch script and the checkpoint helper, which travel in the same ConfigMap."""
+LAUNCH_BYTES = 24 * 1024
+"""Room for the launch script and the helpers for checkpoints and searches, which travel in the same ConfigMap."""
 SOURCE = "source"
 DELIVERY: Path = ("code", "delivery")
 _BY_CHOICE = "code.delivery says so"

@@ -20,7 +20,7 @@ def test_code_that_is_too_large_says_both_numbers() -> None:
     fits = play(job(), files={"train.py": PYTHON, "x.bin": b"x" * (most - len(PYTHON))})
     assert fits.decided.code.delivery == "configmap"
     found = play(job(), files={"train.py": PYTHON, "x.bin": b"x" * most}).one("code-too-large")
-    assert ("885 KiB" in found.message, "884 KiB" in found.message, found.path) == (True, True, "run.entrypoint")
+    assert ("877 KiB" in found.message, "876 KiB" in found.message, found.path) == (True, True, "run.entrypoint")
     assert "code.git" not in found.message
 
 
