@@ -1,6 +1,7 @@
 """What each field of tau.yaml does: two documents that differ only there, compiled, and what differs in the objects and in the state.
 
-In: the table below, and the small project tests/fixtures/effects. Out: field -> places that changed. A field that is accepted and changes nothing would be a lie: tests/spec/test_effects.py
+In: the table below, and the small project tests/fixtures/effects. Out: field -> places that changed. A field that is accepted and changes
+nothing would be a lie: tests/spec/test_effects.py
 holds every field of the model against this table, and docs/fields.md prints it.
 """
 
@@ -23,7 +24,10 @@ from taugen.words import Json
 FIXTURE = Path(__file__).resolve().parent.parent / "tests" / "fixtures" / "effects"
 IMAGE, OTHER = (f"docker.io/library/python:ray2.56.0@sha256:{digit * 64}" for digit in "01")
 SHA = "0123456789abcdef0123456789abcdef01234567"
-DATA = {"mounts": [{"name": "d", "storage": "data", "path": "/data"}, {"name": "m", "storage": "more", "path": "/more"}], "output": "/data/out"}
+DATA = {
+    "mounts": [{"name": "d", "storage": "data", "path": "/data"}, {"name": "m", "storage": "more", "path": "/more"}],
+    "output": "/data/out",
+}
 
 
 class Probe(NamedTuple):
@@ -35,11 +39,18 @@ class Probe(NamedTuple):
     two: Any
 
 
+LARGE = {"gpu_class": "h100-80gb", "cpus": 4, "memory": "64Gi"}
+
+
+def _base(kind: str, compute: dict[str, Any]) -> dict[str, Any]:
+    return {"name": "probe", "run": {"entrypoint": "train.py", "workload_kind": kind}, "runtime": {"image": IMAGE}, "compute": compute}
+
+
 BASES: dict[str, dict[str, Any]] = {
-    "job": {"name": "probe", "run": {"entrypoint": "train.py", "workload_kind": "job"}, "runtime": {"image": IMAGE}, "compute": {"gpus": 0, "cpus": 4, "memory": "8Gi"}},
-    "gpu": {"name": "probe", "run": {"entrypoint": "train.py", "workload_kind": "job"}, "runtime": {"image": IMAGE}, "compute": {"gpus": 2, "gpu_class": "h100-80gb", "cpus": 4, "memory": "64Gi"}},
-    "ray": {"name": "probe", "run": {"entrypoint": "train.py", "workload_kind": "rayjob"}, "runtime": {"image": IMAGE}, "compute": {"gpus": 1, "gpu_class": "h100-80gb", "cpus": 4, "memory": "64Gi"}},
-}  # fmt: skip
+    "job": _base("job", {"gpus": 0, "cpus": 4, "memory": "8Gi"}),
+    "gpu": _base("job", {"gpus": 2, **LARGE}),
+    "ray": _base("rayjob", {"gpus": 1, **LARGE}),
+}
 BASES["gang"] = {**BASES["gpu"], "run": {**BASES["gpu"]["run"], "max_duration": "1h"}, "execution": {"launcher": "torchrun", "nodes": 2}}
 BASES["tune"] = {**BASES["ray"], "execution": {"launcher": "ray-tune", "metric": "loss", "configs": {"lr": {"uniform": [0, 1]}}}}
 BASES["data"] = {**BASES["job"], "storage": DATA}
@@ -48,7 +59,9 @@ WORKSPACES = {"shaped": {**BASES["gpu"], "compute": {}}, "both": BASES["job"]}
 
 GIT = {"code.delivery": "git", "run.entrypoint": ["python", "train.py"], "code.git": {"url": "https://git.example.org/a.git", "ref": SHA}}
 CHECKPOINT = {"checkpoint.path": "/data/steps"}
-AFFINITY = [{"key": "disk", "operator": "In", "values": ["z1"]}]
+AFFINE = {"compute.gpu_class": "a100-80gb", "policy.node_affinity": [{"key": "disk", "operator": "In", "values": ["z1"]}]}
+MOUNT = {"storage.mounts": [{"name": "d", "storage": "data", "path": "/x"}]}
+ASSET = {"storage.image_assets": [{"name": "a", "image": IMAGE, "source_path": "/in", "mount_path": "/opt/in"}]}
 RETRY = {"resilience.max_retries": 2, "checkpoint": {"path": "/data/steps", "every": "30m"}}
 
 PROBES: dict[str, Probe] = {
@@ -100,15 +113,15 @@ PROBES: dict[str, Probe] = {
     "policy.topology": Probe("gang", {}, "same-network-domain", "unconstrained"),
     "policy.preferred_topology": Probe("gang", {}, "same-network-domain", "same-host"),
     "policy.cluster": Probe("both", {}, "near", "far"),
-    "policy.node_affinity[].key": Probe("gpu", {"compute.gpu_class": "a100-80gb", "policy.node_affinity": AFFINITY}, "disk", "other"),
-    "policy.node_affinity[].operator": Probe("gpu", {"compute.gpu_class": "a100-80gb", "policy.node_affinity": AFFINITY}, "In", "NotIn"),
-    "policy.node_affinity[].values": Probe("gpu", {"compute.gpu_class": "a100-80gb", "policy.node_affinity": AFFINITY}, ["z1"], ["z1", "z2"]),
+    "policy.node_affinity[].key": Probe("gpu", AFFINE, "disk", "other"),
+    "policy.node_affinity[].operator": Probe("gpu", AFFINE, "In", "NotIn"),
+    "policy.node_affinity[].values": Probe("gpu", AFFINE, ["z1"], ["z1", "z2"]),
     "storage.data": Probe("job", {}, "data", "more"),
     "storage.output": Probe("data", {}, "/data/out", "/more/out"),
     "storage.mounts[].name": Probe("data", {}, "d", "e"),
-    "storage.mounts[].storage": Probe("job", {"storage.mounts": [{"name": "d", "storage": "data", "path": "/x"}]}, "data", "more"),
-    "storage.mounts[].path": Probe("job", {"storage.mounts": [{"name": "d", "storage": "data", "path": "/x"}]}, "/x", "/y"),
-    "storage.mounts[].read_only": Probe("job", {"storage.mounts": [{"name": "d", "storage": "data", "path": "/x"}]}, None, True),
+    "storage.mounts[].storage": Probe("job", MOUNT, "data", "more"),
+    "storage.mounts[].path": Probe("job", MOUNT, "/x", "/y"),
+    "storage.mounts[].read_only": Probe("job", MOUNT, None, True),
     "checkpoint.path": Probe("data", {}, "/data/a", "/data/b"),
     "checkpoint.every": Probe("data", CHECKPOINT, "10m", "20m"),
     "checkpoint.keep": Probe("data", CHECKPOINT, 1, 2),
@@ -140,9 +153,11 @@ PROBES: dict[str, Probe] = {
     "model.primary_metric": Probe("model", {}, "a", "b"),
     "model.metric_direction": Probe("model", {}, "lower", "higher"),
     "workflow.extra_scripts": Probe("job", {}, None, ["sub/train.py:more.py"]),
-    **{f"storage.image_assets[].{field}": Probe("job", {"storage.image_assets": [{"name": "a", "image": IMAGE, "source_path": "/in", "mount_path": "/opt/in"}]}, one, two)
-       for field, one, two in (("name", "a", "b"), ("image", IMAGE, OTHER), ("source_path", "/in", "/on"), ("mount_path", "/opt/in", "/opt/on"))},
-}  # fmt: skip
+    "storage.image_assets[].name": Probe("job", ASSET, "a", "b"),
+    "storage.image_assets[].image": Probe("job", ASSET, IMAGE, OTHER),
+    "storage.image_assets[].source_path": Probe("job", ASSET, "/in", "/on"),
+    "storage.image_assets[].mount_path": Probe("job", ASSET, "/opt/in", "/opt/on"),
+}
 
 ELSEWHERE = {
     "schema_version": "which of TauGrid's dialects the file is in, and so what it means to leave GPUs out",
@@ -163,7 +178,8 @@ ELSEWHERE = {
 
 
 def effects(field: str) -> list[str]:
-    """The places that differ between the two documents of a field, shortened for people, in order. Raises ValueError if a document has errors."""
+    """The places that differ between the two documents of a field, shortened for people, in order. Raises ValueError if a document has
+    errors."""
     probe = PROBES[field]
     one, two = (_places(_compiled(field, probe, value)) for value in (probe.one, probe.two))
     kinds = [{place.partition(".")[0] for place in places} for places in (one, two)]
@@ -239,7 +255,7 @@ def _short(place: str) -> str:
     if variable:
         return f"{variable[1]}: env `{variable[2]}`"
     kind, _, rest = place.partition(".")
-    kind, rest = (kind.partition("[")[0], rest)
+    kind = kind.partition("[")[0]
     for mark in ("containers[", "initContainers[", "volumes[", "metadata.labels", "metadata.annotations"):
         at = rest.rfind(mark)
         if at > 0 and not rest.startswith("metadata"):

@@ -11,7 +11,9 @@ from taugen.cli import params
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @params.directory
 @params.ref
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How findings are written to stdout.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How findings are written to stdout."
+)
 @params.strict
 @params.no_color
 def command(paths: tuple[Path, ...], directory: Path, ref: str | None, form: str, strict: bool, color: bool | None) -> int:

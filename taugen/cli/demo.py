@@ -15,7 +15,8 @@ _ENGINES = {"argocd": "Argo CD", "flux": "Flux"}
 @click.command("demo")
 @click.argument("folder", metavar="[DIR]", required=False, default="taugen-demo", type=click.Path(path_type=Path))
 def command(folder: Path) -> int:
-    """Make a GitOps repository from the examples in DIR (default: taugen-demo), check it, publish it to a bare repository, and show what was made.
+    """Make a GitOps repository from the examples in DIR (default: taugen-demo), check it, publish it to a bare repository, and show what
+    was made.
 
     Nothing leaves this machine and no cluster is needed.
     """

@@ -15,7 +15,9 @@ _MARKS = {"ok": ("ok", "32"), "missing": ("missing", "31"), "look": ("look", "33
 
 @click.command("doctor")
 @params.directory
-@click.option("--cluster", "contexts", metavar="CONTEXT", multiple=True, help="Also ask the API server of this kubeconfig context. Repeatable.")
+@click.option(
+    "--cluster", "contexts", metavar="CONTEXT", multiple=True, help="Also ask the API server of this kubeconfig context. Repeatable."
+)
 @params.no_color
 def command(directory: Path, contexts: tuple[str, ...], color: bool | None) -> int:
     """Look at this machine and repository. Exits 1 only if something is missing that taugen can't do without."""

@@ -12,10 +12,13 @@ from taugen.cli import params
 @click.argument("field", required=False, metavar="[FIELD]")
 @params.directory
 @params.ref
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How the answer is written to stdout.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How the answer is written to stdout."
+)
 @params.no_color
 def command(subject: str, field: str | None, directory: Path, ref: str | None, form: str, color: bool | None) -> int:
-    """Explain a run: each value, the document and line that set it, what it overrode. Or explain a finding by its id, the word in brackets at the end of its message.
+    """Explain a run: each value, the document and line that set it, what it overrode. Or explain a finding by its id, the word in brackets
+    at the end of its message.
 
     RUN is workspace/name, workspace/name/digest8, an object's name, or a path. FIELD is a field such as compute.gpus, or a section.
     """
@@ -30,7 +33,7 @@ def command(subject: str, field: str | None, directory: Path, ref: str | None, f
     return _run(subject, field, directory, ref, form, color)
 
 
-def _run(subject: str, field: str | None, directory: Path, ref: str | None, form: str, color: bool | None) -> int:  # noqa: FBT001
+def _run(subject: str, field: str | None, directory: Path, ref: str | None, form: str, color: bool | None) -> int:
     import sys
 
     from taugen.cli.output import colored, say, source_lines

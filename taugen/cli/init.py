@@ -13,12 +13,19 @@ if TYPE_CHECKING:
 @click.command("init")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--name", metavar="NAME", help="Name of the project; default: that of the folder.")
-@click.option("--engine", type=click.Choice(["argocd", "flux"]), default="argocd", show_default=True, help="What applies the manifests in the cluster.")
+@click.option(
+    "--engine",
+    type=click.Choice(["argocd", "flux"]),
+    default="argocd",
+    show_default=True,
+    help="What applies the manifests in the cluster.",
+)
 @click.option("--url", metavar="URL", help="Where the cluster will find the repository; can be written into policy/cluster.yaml later.")
 def command(folder: Path, name: str | None, engine: "Engine", url: str | None) -> int:
     """Make a GitOps repository in DIR, a new or an empty folder.
 
-    It holds policy for one cluster, a queue with a CPU and a GPU flavor, a workspace, a run that works, CI workflows and a README, explained line by line, as its first commit.
+    It holds policy for one cluster, a queue with a CPU and a GPU flavor, a workspace, a run that works, CI workflows and a README,
+    explained line by line, as its first commit.
     """
     from taugen.cli.output import say
     from taugen.pipeline.init import FALLBACK, init

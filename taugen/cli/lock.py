@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 @click.option("--update", is_flag=True, help="Move every pin to what its ref names now; without it only missing ones are added.")
 @params.directory
 def command(directory: Path, update: bool) -> int:
-    """Pin the Git repositories that taugen.yaml takes policy from, in taugen.lock. Commit the file: a policy change is then a pull request like any other."""
+    """Pin the Git repositories that taugen.yaml takes policy from, in taugen.lock. Commit the file: a policy change is then a pull request
+    like any other."""
     from taugen.cli.output import say
     from taugen.pipeline.lock import pin
 

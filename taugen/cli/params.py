@@ -9,7 +9,6 @@ import click
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-
 def _directory(context: click.Context, _param: click.Parameter, value: Path | None) -> Path:
     """`-C` of the command, else the one before the command, else the current folder."""
     return value or context.find_root().params.get("start") or Path()

@@ -12,13 +12,23 @@ from taugen.cli import params
 @click.option("--ref", metavar="REF", default="HEAD", show_default=True, help="The commit to publish.")
 @click.option("--branch", metavar="NAME", help="Deploy branch; default: spec.output.branch of taugen.yaml.")
 @click.option("--to", metavar="REMOTE", help="URL, path or remote to publish to; default: spec.output.url, else this repository.")
-@click.option("--allow-cancel", "allow", metavar="RUN", multiple=True, help="Let the live RUN go, whose document is gone or was edited. Repeatable.")
+@click.option(
+    "--allow-cancel", "allow", metavar="RUN", multiple=True, help="Let the live RUN go, whose document is gone or was edited. Repeatable."
+)
 @click.option("--full", is_flag=True, help="Read everything anew instead of what changed; the result is the same.")
 @click.option("--dry-run", is_flag=True, help="Say what would be committed; move no branch.")
 @click.option("--accept", metavar="SHA|none", help="Take a deploy branch that was rewritten (at SHA) or deleted (none).")
 @params.no_color
 def command(
-    directory: Path, ref: str, branch: str | None, to: str | None, allow: tuple[str, ...], full: bool, dry_run: bool, accept: str | None, color: bool | None
+    directory: Path,
+    ref: str,
+    branch: str | None,
+    to: str | None,
+    allow: tuple[str, ...],
+    full: bool,
+    dry_run: bool,
+    accept: str | None,
+    color: bool | None,
 ) -> int:
     """Publish a commit: new runs are added, cancelled ones leave, everything else stays as it is."""
     import sys

@@ -10,13 +10,20 @@ from taugen.cli import params
 @click.command("schema", options_metavar="[OPTIONS]")
 @click.argument("kind", required=False, metavar="[KIND | import]")
 @click.argument("files", nargs=-1, metavar="[FILE]…", type=click.Path(path_type=Path))
-@click.option("--write", "folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False), help="Write all schemas (or that of KIND) into DIR.")
+@click.option(
+    "--write",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write all schemas (or that of KIND) into DIR.",
+)
 @click.option("--check", "only_check", is_flag=True, help="With --write: write nothing; exit 1 if a file differs.")
 @params.directory
 def command(kind: str | None, files: tuple[Path, ...], folder: Path | None, only_check: bool, directory: Path) -> int:
     """Print the JSON Schema of KIND; without KIND, list the kinds.
 
-    `taugen schema import FILE…` adds CustomResourceDefinitions: every object of their kinds that is rendered or patched in is then checked against them. The
+    `taugen schema import FILE…` adds CustomResourceDefinitions: every object of their kinds that is rendered or patched in is then checked
+    against them. The
     result is kept in .taugen/schemas of the repository: commit it.
     """
     if kind == "import":
@@ -26,7 +33,7 @@ def command(kind: str | None, files: tuple[Path, ...], folder: Path | None, only
     return _print(kind, folder, only_check)
 
 
-def _print(kind: str | None, folder: Path | None, only_check: bool) -> int:  # noqa: FBT001
+def _print(kind: str | None, folder: Path | None, only_check: bool) -> int:
     from taugen.cli.output import say
     from taugen.pipeline import schemas
 
@@ -41,7 +48,11 @@ def _print(kind: str | None, folder: Path | None, only_check: bool) -> int:  # n
         stale = schemas.stale(folder, wanted)
         for path in stale:
             click.echo(path.as_posix())
-        say(f"{len(stale)} of {len(wanted)} schemas differ: run taugen schema --write {folder}" if stale else f"{folder} is current: {len(wanted)} schemas")
+        say(
+            f"{len(stale)} of {len(wanted)} schemas differ: run taugen schema --write {folder}"
+            if stale
+            else f"{folder} is current: {len(wanted)} schemas"
+        )
         return int(bool(stale))
     if folder is not None:
         changed = schemas.write(folder, wanted)

@@ -1,6 +1,7 @@
 """Reads a repository's history for people: the last commits of a branch, a commit's subject, the remotes.
 
-In: a repository. Out: plain values. For commands that look once (`doctor`, `lock`); what compiles and publishes reads through `taugen.load.git`. What must never happen: a
+In: a repository. Out: plain values. For commands that look once (`doctor`, `lock`); what compiles and publishes reads through
+`taugen.load.git`. What must never happen: a
 write, a connection, a credential in an answer.
 """
 

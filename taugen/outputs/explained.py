@@ -25,7 +25,10 @@ def runs(found: Sequence[Explained], form: str, *, color: bool = False, whole: b
 def finding(entry: Entry, form: str) -> str:
     """A finding's documentation, for people or as an object."""
     if form == "json":
-        return json.dumps({"id": entry.id, "stage": entry.stage, "severity": entry.severity, "text": entry.text}, indent=2, ensure_ascii=False) + "\n"
+        return (
+            json.dumps({"id": entry.id, "stage": entry.stage, "severity": entry.severity, "text": entry.text}, indent=2, ensure_ascii=False)
+            + "\n"
+        )
     return f"{entry.id} ({entry.severity})\n\n{entry.text}\n"
 
 

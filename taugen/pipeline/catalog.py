@@ -1,6 +1,7 @@
 """Every finding that taugen can make, with its documentation.
 
-In: the rules' modules and taugen/data/findings.md. Out: `Entry` by id. A finding without an entry would be a message that nobody can look up: a test compares this with the source.
+In: the rules' modules and taugen/data/findings.md. Out: `Entry` by id. A finding without an entry would be a message that nobody can look
+up: a test compares this with the source.
 """
 
 import re
@@ -16,7 +17,8 @@ _SEVERITY = re.compile(r"Severity\.(ERROR|WARNING|NOTE)\b")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A finding's documentation. `stage` is that of its rule, or empty; `severity` one word, or several where it depends; `summary` the first sentence of `text`."""
+    """A finding's documentation. `stage` is that of its rule, or empty; `severity` one word, or several where it depends; `summary` the
+    first sentence of `text`."""
 
     id: str
     stage: str

@@ -1,11 +1,13 @@
 """The main job on the shipped examples: a repository, a check, a publish to a bare repository, and what came of it.
 
-In: a folder that is not there or is empty. Out: `Shown`. The author and the date of the repository's commit are fixed, so that the same release makes the same commit ids everywhere.
+In: a folder that is not there or is empty. Out: `Shown`. The author and the date of the repository's commit are fixed, so that the same
+release makes the same commit ids everywhere.
 """
 
 import re
 import shutil
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,12 +95,14 @@ def _copy(source: Path, target: Path) -> None:
     shutil.copytree(source, target, dirs_exist_ok=True, ignore=skip)
 
 
-def _shown(folder: Path, project: str, report: check.Report, commit: str, engines: dict[str, str]) -> Shown:
+def _shown(folder: Path, project: str, report: check.Report, commit: str, engines: Mapping[str, str]) -> Shown:
     with GitTree(folder / BARE, commit) as tree:
         paths = [path for path in tree.paths() if path.startswith("clusters/")]
         tree.prefetch(paths)
         texts = {path.removeprefix("clusters/"): tree.read(path).decode() for path in sorted(paths)}
-    clusters = tuple(_cluster(name, engines[name], {p: t for p, t in texts.items() if p.startswith(f"{name}/")}) for name in sorted(engines))
+    clusters = tuple(
+        _cluster(name, engines[name], {p: t for p, t in texts.items() if p.startswith(f"{name}/")}) for name in sorted(engines)
+    )
     message = git.commit_info(folder / BARE, commit).message
     return Shown(folder, project, report, commit, "deploy", message, len(texts), clusters)
 

@@ -1,6 +1,7 @@
 """Looks at the machine and the repository: what taugen needs, what it would like, what is missing and how to get it.
 
-In: a folder, perhaps a cluster. Out: `Line` values, in the order in which they are shown. Nothing here raises for what is missing, changes anything, or dials: only `cluster` talks to
+In: a folder, perhaps a cluster. Out: `Line` values, in the order in which they are shown. Nothing here raises for what is missing, changes
+anything, or dials: only `cluster` talks to
 an API server, and only when somebody asked for it.
 """
 
@@ -39,7 +40,14 @@ def machine() -> Iterator[Line]:
     """Python, git and the libraries that have a compiled half."""
     version = ".".join(map(str, sys.version_info[:3]))
     old = sys.version_info < PYTHON
-    yield Line("machine", "python", "missing" if old else "ok", f"{version} ({sys.executable})", "taugen needs Python 3.11 or newer" if old else "", needed=True)
+    yield Line(
+        "machine",
+        "python",
+        "missing" if old else "ok",
+        f"{version} ({sys.executable})",
+        "taugen needs Python 3.11 or newer" if old else "",
+        needed=True,
+    )
     yield Line("machine", "taugen", "ok", f"{__version__} ({Path(__file__).resolve().parent.parent})", needed=True)
     yield _git()
     yield _libyaml()
@@ -105,7 +113,8 @@ def repository(directory: Path) -> Iterator[Line]:
         return
     errors = sum(d.severity is Severity.ERROR for d in project.findings)
     policy = project.policy
-    counts = f"{len(policy.clusters)} clusters, {len(policy.queues)} queues, {len(policy.workspaces)} workspaces, {len(project.documents())} documents of runs"
+    sizes = {"clusters": policy.clusters, "queues": policy.queues, "workspaces": policy.workspaces, "runs": project.documents()}
+    counts = ", ".join(f"{len(found)} {what}" for what, found in sizes.items())
     yield Line("repository", "policy", "look" if errors else "ok", counts, f"{errors} errors: taugen check shows them" if errors else "")
     yield from _pins(root)
     yield from _versions(policy.platform.spec.versions.model_dump() if policy.platform else {})
@@ -139,7 +148,13 @@ def _versions(pinned: dict[str, str | None]) -> Iterator[Line]:
         shipped = sorted(bundles.index()[product], key=bundles.order)
         title, version = bundles.TITLES[product], pinned.get(product)
         if version is None:
-            yield Line("repository", title, "look", f"no version in Platform.spec.versions; {shipped[-1]} is taken", f'write {product}: "{shipped[-1]}"')
+            yield Line(
+                "repository",
+                title,
+                "look",
+                f"no version in Platform.spec.versions; {shipped[-1]} is taken",
+                f'write {product}: "{shipped[-1]}"',
+            )
         elif bundles.short(version) in shipped:
             yield Line("repository", title, "ok", f"{version}, its schemas are shipped")
         else:
@@ -157,12 +172,20 @@ def _branch(root: Path, url: str | None, branch: str) -> Iterator[Line]:
         yield Line("repository", "git", "look", str(error))
         return
     if top is None:
-        yield Line("repository", "git", "missing", f"{root} is not in a Git repository", "publish reads commits: git init, git add, git commit")
+        yield Line(
+            "repository", "git", "missing", f"{root} is not in a Git repository", "publish reads commits: git init, git add, git commit"
+        )
         return
     for name, where in history.remotes(top).items():
         yield Line("repository", f"remote {name}", "ok", where)
     if url is not None:
-        yield Line("repository", f"branch {branch}", "look", f"published to {history.without_user(url)}; doctor does not dial", "taugen publish --dry-run looks there")
+        yield Line(
+            "repository",
+            f"branch {branch}",
+            "look",
+            f"published to {history.without_user(url)}; doctor does not dial",
+            "taugen publish --dry-run looks there",
+        )
         return
     ref = f"refs/heads/{branch}"
     shown = history.commits(top, ref)
@@ -171,7 +194,13 @@ def _branch(root: Path, url: str | None, branch: str) -> Iterator[Line]:
         return
     memory = trailers.read(git.commit_info(top, shown[0].sha).message)
     if memory is None:
-        yield Line("repository", f"branch {branch}", "look", f"{shown[0].sha[:12]} is not a commit of taugen", "taugen publish says whether anything was edited by hand")
+        yield Line(
+            "repository",
+            f"branch {branch}",
+            "look",
+            f"{shown[0].sha[:12]} is not a commit of taugen",
+            "taugen publish says whether anything was edited by hand",
+        )
     else:
         yield Line("repository", f"branch {branch}", "ok", f"published from {memory[0].source[:12]}{_behind(top, memory[0].source)}")
     for commit in shown:
@@ -195,13 +224,22 @@ def cluster(context: str, dial: Callable[[str], tuple[str, set[str]]] | None = N
     try:
         version, groups = (dial or _dial)(context)
     except ConnectionError as error:
-        yield Line("cluster", context, "missing", str(error), "kubectl config get-contexts lists the contexts; check access and VPN", needed=True)
+        yield Line(
+            "cluster", context, "missing", str(error), "kubectl config get-contexts lists the contexts; check access and VPN", needed=True
+        )
         return
     yield Line("cluster", context, "ok", f"Kubernetes {version}", needed=True)
     for product, group in GROUPS.items():
         there = group in groups
         hint = "" if there else f"install {bundles.TITLES[product]} in the cluster"
-        yield Line("cluster", bundles.TITLES[product], "ok" if there else "missing", group if there else f"no {group} in the cluster", hint, needed=product == "kueue")
+        yield Line(
+            "cluster",
+            bundles.TITLES[product],
+            "ok" if there else "missing",
+            group if there else f"no {group} in the cluster",
+            hint,
+            needed=product == "kueue",
+        )
 
 
 def _dial(context: str) -> tuple[str, set[str]]:
@@ -211,7 +249,7 @@ def _dial(context: str) -> tuple[str, set[str]]:
     from urllib3.exceptions import HTTPError
 
     try:
-        api = config.new_client_from_config(context=context)
+        api = config.new_client_from_config(context=context)  # type: ignore[no-untyped-call]
         version = client.VersionApi(api).get_code(_request_timeout=15).git_version
         groups = client.ApisApi(api).get_api_versions(_request_timeout=15).groups
     except config.ConfigException as error:

@@ -1,6 +1,7 @@
 """Says where each value of a run comes from.
 
-In: a project and a run's name. Out: for each document that the name means, its fields with their origins, and its findings. A run with errors is explained as far as it could be decided.
+In: a project and a run's name. Out: for each document that the name means, its fields with their origins, and its findings. A run with
+errors is explained as far as it could be decided.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,8 @@ class Explained:
 
 
 def explained(project: Project, run: str, field: str | None = None) -> list[Explained]:
-    """Explain the runs that `run` names; with `field`, that field and those below it. Raises `Refused` (exit 2) for names that mean nothing."""
+    """Explain the runs that `run` names; with `field`, that field and those below it. Raises `Refused` (exit 2) for names that mean
+    nothing."""
     compiler = Compiler(project)
     docs = [doc for path in project.documents() for doc in compiler.read(path)[0]]
     out = []
@@ -56,5 +58,7 @@ def _below(lines: Sequence[ExplainLine], field: str | None) -> list[ExplainLine]
     chosen = [line for line in lines if line.field == field or line.field.startswith((f"{field}.", f"{field}["))]
     if not chosen:
         near = closest(field, [line.field for line in lines] + [line.field.rpartition(".")[2] for line in lines])
-        raise Refused(f"the run has no field {field}", hint=f"did you mean {near}?" if near else "taugen explain RUN lists its fields", code=2)
+        raise Refused(
+            f"the run has no field {field}", hint=f"did you mean {near}?" if near else "taugen explain RUN lists its fields", code=2
+        )
     return chosen

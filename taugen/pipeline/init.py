@@ -1,6 +1,7 @@
 """Makes a GitOps repository for somebody who has never seen taugen.
 
-In: a folder that is not there or is empty, a name, a GitOps engine. Out: the repository with its first commit. It appears whole or not at all: everything is written beside it
+In: a folder that is not there or is empty, a name, a GitOps engine. Out: the repository with its first commit. It appears whole or not at
+all: everything is written beside it
 under another name, then renamed.
 """
 
@@ -123,7 +124,8 @@ def free(folder: Path) -> Path:
 
 
 class beside:  # noqa: N801 - used like a function
-    """A hidden folder to write into, next to `target` or, where that is there and empty, inside of it; gone at the end. Raises `Refused` where none can be made."""
+    """A hidden folder to write into, next to `target` or, where that is there and empty, inside of it; gone at the end. Raises `Refused`
+    where none can be made."""
 
     def __init__(self, target: Path) -> None:
         self._target = target
@@ -179,12 +181,17 @@ def first_commit(folder: Path, message: str, *, identity: Mapping[str, str] | No
 
 def _given() -> dict[str, str]:
     """Names that the environment gives; the door to git drops all GIT_* variables."""
-    return {key: value for key, value in os.environ.items() if key in {f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}}
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if key in {f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    }
 
 
 def _known(folder: Path) -> bool:
     given = _given()
     return all(
-        f"GIT_AUTHOR_{what}" in given and f"GIT_COMMITTER_{what}" in given or git.run(["config", f"user.{what.lower()}"], cwd=folder, check=False).out.strip()
+        (f"GIT_AUTHOR_{what}" in given and f"GIT_COMMITTER_{what}" in given)
+        or git.run(["config", f"user.{what.lower()}"], cwd=folder, check=False).out.strip()
         for what in ("NAME", "EMAIL")
     )

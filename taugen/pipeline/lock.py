@@ -17,7 +17,8 @@ from taugen.policy.load import load_project_file
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A source before and after: `old` is None for a new one, `new` for one that taugen.yaml no longer names. Subjects are those of the commits, empty where unknown."""
+    """A source before and after: `old` is None for a new one, `new` for one that taugen.yaml no longer names. Subjects are those of the
+    commits, empty where unknown."""
 
     url: str
     ref: str
@@ -42,7 +43,11 @@ def pin(directory: Path, *, update: bool = False) -> list[Pin]:
         raise Refused(f"{ROOT_FILE} can't be read", findings=findings)
     before = lock.read(tree)
     if not before.readable and not update:
-        raise Refused(f"{lock.FILE} can't be read", hint="restore it from Git, or pin everything anew with taugen lock --update", findings=before.findings)
+        raise Refused(
+            f"{lock.FILE} can't be read",
+            hint="restore it from Git, or pin everything anew with taugen lock --update",
+            findings=before.findings,
+        )
     sources = [source.git for source in project.spec.policy if source.git is not None]
     cache = lock.Cache()
     entries = lock.refresh(sources, before, update=update, cache=cache)

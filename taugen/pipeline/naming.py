@@ -1,6 +1,7 @@
 """Which runs a name means.
 
-In: documents and what somebody typed. Out: the documents that it names: `workspace/name`, `workspace/name/digest8`, an object's name, or a path.
+In: documents and what somebody typed. Out: the documents that it names: `workspace/name`, `workspace/name/digest8`, an object's name, or a
+path.
 """
 
 import os
@@ -13,7 +14,8 @@ from taugen.words.suggest import closest
 
 
 def matching(docs: Sequence[RunDoc], run: str, root: Path, others: Sequence[str] = ()) -> list[RunDoc]:
-    """The documents that `run` names; a path counts from the current folder. Raises `Refused` (exit 2) with what was probably meant, `others` included."""
+    """The documents that `run` names; a path counts from the current folder. Raises `Refused` (exit 2) with what was probably meant,
+    `others` included."""
     inside = os.path.relpath(Path(run).absolute(), root).replace(os.sep, "/")
     found = [doc for doc in docs if _named(doc, run, inside)]
     if not found:

@@ -1,7 +1,9 @@
 """JSON Schemas of every document, made from the models that read them.
 
-In: the models. Out: self-contained draft 2020-12 schemas for editors and for other tools. Each describes the canonical spelling: the older names that `taugen check` also takes
-would hide from an editor what to write. Never: a reference out of the file, a default that a reader could take for one (defaults come from policy).
+In: the models. Out: self-contained draft 2020-12 schemas for editors and for other tools. Each describes the canonical spelling: the older
+names that `taugen check` also takes
+would hide from an editor what to write. Never: a reference out of the file, a default that a reader could take for one (defaults come from
+policy).
 """
 
 import json
@@ -21,7 +23,7 @@ EDITOR = ("Run", ANY)
 """What a repository needs for its editors."""
 
 _REF = "#/$defs/{model}"
-_NAME = {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63}
+_NAME: dict[str, Json] = {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63}
 
 
 def kinds() -> dict[str, str]:
@@ -112,7 +114,11 @@ def _clean(node: Json) -> Json:
         return [_clean(part) for part in node]
     if not isinstance(node, dict):
         return node
-    kept = {key: _properties(value) if key in {"properties", "$defs"} else _clean(value) for key, value in node.items() if key not in {"title", "default"}}
+    kept = {
+        key: _properties(value) if key in {"properties", "$defs"} else _clean(value)
+        for key, value in node.items()
+        if key not in {"title", "default"}
+    }
     return _without_null(kept)
 
 

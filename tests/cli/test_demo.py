@@ -41,7 +41,11 @@ def test_what_it_shows_is_what_is_there(taugen, tmp_path):
 
 
 def _texts(bare):
-    return [git(bare, "show", f"deploy:{path}") for path in git(bare, "ls-tree", "-r", "--name-only", "deploy").splitlines() if path.endswith("/job.yaml")]
+    return [
+        git(bare, "show", f"deploy:{path}")
+        for path in git(bare, "ls-tree", "-r", "--name-only", "deploy").splitlines()
+        if path.endswith("/job.yaml")
+    ]
 
 
 def test_it_makes_the_same_commits_everywhere(taugen, tmp_path, monkeypatch):
@@ -91,10 +95,16 @@ def test_the_tree_lists_runs_by_what_they_are_made_of():
 
 def test_the_wheel_has_the_examples_with_their_schemas(tmp_path):
     pytest.importorskip("hatchling", reason="the build backend is not installed")
-    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)], cwd=ROOT, check=True, capture_output=True
+    )
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    wanted = {path.relative_to(ROOT / "examples").as_posix() for path in (ROOT / "examples").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    wanted = {
+        path.relative_to(ROOT / "examples").as_posix()
+        for path in (ROOT / "examples").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
     assert {f"taugen/data/examples/{name}" for name in wanted | {"schemas/Run.json", "schemas/Policy.json"}} <= names
     assert "taugen/data/init/dot-gitignore" in names
     assert "taugen/data/overlays/aks" in {name.rpartition("/")[0] for name in names}

@@ -105,7 +105,10 @@ def test_a_cluster_that_does_not_answer_is_no_traceback(taugen, tmp_path, monkey
 
 @pytest.mark.parametrize("color", [True, False])
 def test_hints_stand_below_their_line(color):
-    lines = [doctor.Line("machine", "git", "missing", "2.25", "install git", needed=True), doctor.Line("repository", "policy", "ok", "fine")]
+    lines = [
+        doctor.Line("machine", "git", "missing", "2.25", "install git", needed=True),
+        doctor.Line("repository", "policy", "ok", "fine"),
+    ]
     shown = text(lines, color=color)
     assert "-> install git" in shown
     assert shown.endswith("missing and necessary: git")

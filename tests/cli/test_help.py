@@ -15,7 +15,9 @@ def test_every_command_says_what_it_does(taugen, tmp_path, name):
 
 def test_the_list_of_commands_needs_none_of_them(taugen, tmp_path):
     out = taugen("--help", cwd=tmp_path).out
-    assert [line.split()[0] for line in out.partition("Commands:\n")[2].splitlines() if line.startswith("  ") and line[2] != " "] == list(COMMANDS)
+    assert [line.split()[0] for line in out.partition("Commands:\n")[2].splitlines() if line.startswith("  ") and line[2] != " "] == list(
+        COMMANDS
+    )
 
 
 def test_a_misspelt_command(taugen, tmp_path):

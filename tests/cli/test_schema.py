@@ -56,7 +56,12 @@ def test_the_examples_name_their_schema_and_it_takes_them(path):
 
 def test_the_schema_of_all_policy_refuses_what_each_kind_refuses():
     schema = schemas.schema(schemas.ANY)
-    queue = {"apiVersion": "taugen.dev/v1alpha1", "kind": "Queue", "metadata": {"name": "q"}, "spec": {"quotas": [{"flavor": "cpu", "resources": {"cpu": {"nominal": 1}}}]}}
+    queue = {
+        "apiVersion": "taugen.dev/v1alpha1",
+        "kind": "Queue",
+        "metadata": {"name": "q"},
+        "spec": {"quotas": [{"flavor": "cpu", "resources": {"cpu": {"nominal": 1}}}]},
+    }
     jsonschema.validate(queue, schema)
     for broken in ({**queue, "kind": "Qeue"}, {**queue, "spec": {**queue["spec"], "cohrt": "x"}}, {**queue, "metadata": {"name": "Q"}}):
         with pytest.raises(jsonschema.ValidationError):

@@ -11,7 +11,24 @@ from taugen.pipeline import catalog
 
 ROOT = Path(__file__).resolve().parents[2]
 ID = re.compile(r"[a-z]+(-[a-z0-9]+)+")
-MAKERS = {"Diagnostic", "finding", "problem", "Obstacle", "Refusal", "Breach", "error", "warn", "note", "add", "_add", "_finding", "_fault", "_rows", "fault", "bad"}
+MAKERS = {
+    "Diagnostic",
+    "finding",
+    "problem",
+    "Obstacle",
+    "Refusal",
+    "Breach",
+    "error",
+    "warn",
+    "note",
+    "add",
+    "_add",
+    "_finding",
+    "_fault",
+    "_rows",
+    "fault",
+    "bad",
+}
 """Functions whose early arguments name a finding."""
 TABLES = ("taugen/policy/errors.py", "taugen/policy/documents.py", "taugen/spec/errors.py", "taugen/load/code.py")
 """Modules that choose a finding's id first, in a tuple, and make it later."""
@@ -38,7 +55,7 @@ def made(path: Path) -> Iterator[str]:
                     yield from constants(argument)
         elif isinstance(node, ast.Tuple) and node.elts and name in TABLES:
             yield from constants(node.elts[0])
-        elif isinstance(node, ast.Assign) and [getattr(t, "id", "") for t in node.targets][0] in {"ID", "RULE", "_RULE"}:
+        elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in {"ID", "RULE", "_RULE"}:
             yield from constants(node.value)
 
 

@@ -9,12 +9,26 @@ import pytest
 from taugen.cli import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAVY = {"pydantic", "jinja2", "git", "kubernetes", "ruamel", "jsonschema", "jsonschema_rs", "yaml", "pathspec", "asyncio", "multiprocessing"}
+HEAVY = {
+    "pydantic",
+    "jinja2",
+    "git",
+    "kubernetes",
+    "ruamel",
+    "jsonschema",
+    "jsonschema_rs",
+    "yaml",
+    "pathspec",
+    "asyncio",
+    "multiprocessing",
+}
 
 
 def loaded(*args: str) -> set[str]:
     """Top-level modules that a run of the command line imports."""
-    done = subprocess.run([sys.executable, "-X", "importtime", "-m", "taugen", *args], capture_output=True, text=True, cwd=ROOT, check=False)
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "taugen", *args], capture_output=True, text=True, cwd=ROOT, check=False
+    )
     assert done.returncode == 0, done.stderr[-500:]
     names = (line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:"))
     return {name.partition(".")[0] for name in names}

@@ -18,7 +18,13 @@ def importers(module: str) -> set[str]:
     found = set()
     for path in modules():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names = (
+                [a.name for a in node.names]
+                if isinstance(node, ast.Import)
+                else [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else []
+            )
             if any(name == module or name.startswith(module + ".") for name in names):
                 found.add(path.relative_to(ROOT / "taugen").with_suffix("").as_posix())
     return found
@@ -32,7 +38,11 @@ def test_stages_look_only_downwards():
 
 def callers(pattern: str) -> set[str]:
     """The modules of taugen whose code has `pattern`."""
-    return {path.relative_to(ROOT / "taugen").with_suffix("").as_posix() for path in modules() if re.search(pattern, path.read_text(encoding="utf-8"))}
+    return {
+        path.relative_to(ROOT / "taugen").with_suffix("").as_posix()
+        for path in modules()
+        if re.search(pattern, path.read_text(encoding="utf-8"))
+    }
 
 
 def test_programs_are_started_by_two_modules():

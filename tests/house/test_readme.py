@@ -39,7 +39,13 @@ def test_the_readme_shows_what_happens(tmp_path):
     command.chmod(0o755)
     home = tmp_path / "home"
     home.mkdir()
-    env = {"PATH": f"{bin_}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1", "LANG": "C.UTF-8"}
+    env = {
+        "PATH": f"{bin_}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "HOME": str(home),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "LANG": "C.UTF-8",
+    }
     cwd = tmp_path
     played = steps()
     assert len(played) >= 5
@@ -61,7 +67,8 @@ def test_links_lead_somewhere():
 
 
 def test_examples_in_the_guides_are_documents():
-    """Each YAML block of the researcher's guide fits the schema of a run, or is a part of one; each of the platform's fits a policy document's spec."""
+    """Each YAML block of the researcher's guide fits the schema of a run, or is a part of one; each of the platform's fits a policy
+    document's spec."""
     import jsonschema
     import yaml
 

@@ -1,4 +1,5 @@
-"""Every accepted field of tau.yaml has an effect: two documents that differ only there differ in an object, the environment or the state."""  # noqa: E501
+"""Every accepted field of tau.yaml has an effect: two documents that differ only there differ in an object, the environment or the
+state."""
 
 import pytest
 
