@@ -7,23 +7,30 @@ What must never happen: a write to the index, an error that stops the command th
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Self
 
 from taugen.load import git
 
 
 class Uncommitted:
-    """A `git status` that runs. Ends with `paths` or when collected."""
+    """A `git status` that runs until `paths` asks for its answer, or the block that it is made for ends."""
 
     def __init__(self, repo: Path, prefix: str = "") -> None:
         self._cut = len(prefix) + 1 if prefix else 0
-        self._out = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the answer
+        self._out = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the block
         args = ["status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules", "--", prefix or "."]
         self._process = git.start(args, cwd=repo, stdin=subprocess.DEVNULL, stdout=self._out)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        git.stop(self._process)
+        self._out.close()
 
     def paths(self) -> list[str]:
         """Changed, deleted and untracked paths relative to the folder, sorted; a folder of untracked files with a slash at its end."""
         self._process.wait()
-        with self._out as out:
-            out.seek(0)
-            lines = out.read().decode("utf-8", "surrogateescape").split("\0")
+        self._out.seek(0)
+        lines = self._out.read().decode("utf-8", "surrogateescape").split("\0")
         return sorted(line[3:][self._cut :] for line in lines if len(line) > 3)

@@ -79,14 +79,15 @@ class Outcome:
 def publish(request: Request, progress: Callable[[str], None] = lambda _: None) -> Outcome:
     """Publish. Raises `Refused` for what stops it as a whole."""
     reading = source.open_commit(request.directory, request.ref)
-    status = Uncommitted(reading.repo, reading.prefix) if request.ref == "HEAD" and not reading.bare else None
     try:
-        outcome = _publish(reading, request, progress)
+        if request.ref != "HEAD" or reading.bare:
+            return _publish(reading, request, progress)
+        with Uncommitted(reading.repo, reading.prefix) as uncommitted:
+            outcome = _publish(reading, request, progress)
+            outcome.left_out = tuple(path for path in uncommitted.paths() if _counts(reading, path))
+            return outcome
     except git.GitError as error:
         raise Refused(f"nothing was published: {error}", hint=_git_hint(error), code=4) from None
-    if status is not None:
-        outcome.left_out = tuple(path for path in status.paths() if _counts(reading, path))
-    return outcome
 
 
 def _git_hint(error: git.GitError) -> str:

@@ -1,7 +1,7 @@
 """What an error in policy holds back: itself and what needs it, never another workspace (DESIGN law 5).
 
-In: the policy, its tree and its findings. Out: `Scope`: the workspaces and clusters whose new runs wait, and the platform's files that stay as they are. An
-error that can be laid to no document holds back everything: better late than on half a policy.
+In: the policy, its tree and its findings. Out: `Scope`: the workspaces and clusters whose new runs wait, the platform's files that stay as they are, and what
+can't be told from what is left. An error that can be laid to no document holds back everything: better late than on half a policy.
 """
 
 import re
@@ -13,7 +13,9 @@ from taugen.diag import Diagnostic, Severity
 from taugen.load import nodes
 from taugen.load.tree import SourceTree, Unreadable
 from taugen.policy.set import FIELDS, Item, Policy
+from taugen.publish.needs import Doubt
 from taugen.publish.platform import Held
+from taugen.publish.state import Reference, RunState
 
 Key = tuple[str, str]
 """(kind, name) of a policy document; the name of a Platform and of a Project is left empty: there is one."""
@@ -26,12 +28,15 @@ _NAME = re.compile(r"^metadata:[ \t]*(?:\{[^}\n]*?\bname:[ \t]*|(?:#.*)?\n(?:[ \
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """`everything`, or `workspaces` and `clusters` that get no new runs; `files` for the platform's part."""
+    """`everything`, or `workspaces` and `clusters` that get no new runs; `files` for the platform's part; `unread` are documents that could not be read;
+    `blind`: there may be others of which nothing is known."""
 
     everything: bool = False
     workspaces: frozenset[str] = frozenset()
     clusters: frozenset[str] = frozenset()
     files: Held = Held()
+    unread: frozenset[Key] = frozenset()
+    blind: bool = False
 
     def holds(self, workspace: str, cluster: str) -> bool:
         """Whether a new run waits until policy is mended."""
@@ -43,25 +48,49 @@ def scope(policy: Policy, tree: SourceTree, findings: Iterable[Diagnostic]) -> S
     errors = [d for d in findings if d.severity is Severity.ERROR]
     if not errors:
         return Scope()
-    broken = {_key(kind, name) for kind, name in policy.broken}
+    unread = {_key(kind, name) for kind, name in policy.broken}
+    broken: set[Key] = set()
     clusters: set[str] = set()
     places = _Places(policy, tree)
+    blind = False
     for finding in errors:
         overlay = _overlay(policy, finding.span.file)
         if overlay is not None:
             clusters |= {name for name, item in policy.clusters.items() if overlay in item.spec.overlays}
-            continue
-        found = places.documents(finding)
-        if found is None or ("Platform", "") in found or ("Project", "") in found:
-            return Scope(everything=True, files=Held(everything=True))
-        broken |= found
-    if ("Platform", "") in broken:
-        return Scope(everything=True, files=Held(everything=True))
+        elif (here := places.readable(finding)) is not None:
+            broken.add(here)
+        elif (found := places.again(finding)) is not None:
+            unread |= found
+        else:
+            blind = True
+    broken |= unread
+    blind |= ("Project", "") in broken
+    if blind or ("Platform", "") in broken:
+        return Scope(everything=True, files=Held(everything=True), unread=frozenset(unread), blind=blind)
     workspaces = {name for name in policy.workspaces if needs(policy, name, broken) & broken} | {name for kind, name in broken if kind == "Workspace"}
     gone = {name for kind, name in broken if kind == "Cluster"}
     shared = any(kind == "Workspace" for kind, _ in broken)
     held = Held(clusters=frozenset(clusters | gone), workspaces=frozenset(workspaces), objects=frozenset(_objects(policy, broken)), shared=shared)
-    return Scope(workspaces=frozenset(workspaces), clusters=frozenset(clusters), files=held)
+    return Scope(workspaces=frozenset(workspaces), clusters=frozenset(clusters), files=held, unread=frozenset(unread))
+
+
+def doubt(policy: Policy, scope: Scope) -> Doubt:
+    """Whether what a run refers to may come from a document that could not be read: then nobody knows if it is still wanted."""
+    unread = scope.unread
+    storage = any(kind == "Storage" for kind, _ in unread)
+
+    def unsure(run: RunState, ref: Reference) -> bool:
+        kind, _, name = ref
+        if scope.blind or ("Cluster", run.cluster) in unread:
+            return True
+        if kind in _OBJECTS:
+            return bool(_behind(policy, (_OBJECTS[kind], name)) & unread)
+        workspace = policy.workspaces.get(run.workspace)
+        if kind == "LocalQueue" and workspace is not None:
+            return any(_behind(policy, ("Queue", queue.queue)) & unread for queue in workspace.spec.queues if queue.name == name)
+        return ("Workspace", run.workspace) in unread or (kind == "PersistentVolumeClaim" and storage)
+
+    return unsure if unread or scope.blind else lambda _run, _ref: False
 
 
 def needs(policy: Policy, workspace: str, broken: Iterable[Key] = ()) -> set[Key]:
@@ -126,13 +155,13 @@ class _Places:
         for item in (policy.project, *platform, *(item for kind in FIELDS for item in policy.each(kind))):
             self.items.setdefault(item.document.file, []).append(item)
 
-    def documents(self, finding: Diagnostic) -> set[Key] | None:
-        """The documents; None where it can't be said."""
-        here = {_key(i.kind, i.name) for i in self.items.get(finding.span.file, ()) if _holds(i.document, finding.span.line)}
-        return here or self.again(finding)
+    def readable(self, finding: Diagnostic) -> Key | None:
+        """The document, if it could be read at least in part."""
+        return next((_key(i.kind, i.name) for i in self.items.get(finding.span.file, ()) if _holds(i.document, finding.span.line)), None)
 
     def again(self, finding: Diagnostic) -> set[Key] | None:
-        """By reading the file once more: the document around the line, or, where YAML itself is broken, every document that its text names."""
+        """By reading the file once more: the document around the line, or, where YAML itself is broken, every document that its text names; None
+        where it can't be said."""
         try:
             raw = self.tree.read(finding.span.file, _MOST)
         except Unreadable:

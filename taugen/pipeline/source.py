@@ -18,7 +18,7 @@ from taugen.pipeline import changes
 from taugen.pipeline.compile import Compiler
 from taugen.pipeline.pool import Job, compile_all
 from taugen.pipeline.project import LOCK_FILE, ROOT_FILE, Project, find_root, load_project, policy_places, workspace_of
-from taugen.pipeline.scope import Scope, scope
+from taugen.pipeline.scope import doubt, scope
 from taugen.policy.load import load_project_file
 from taugen.policy.model import Project as ProjectSpec
 from taugen.publish.branch import Deployed
@@ -137,7 +137,7 @@ class Reading:
         findings = [*self.whole.findings, *found]
         held = scope(self.whole.policy, self.whole.tree, findings)
         files = self.whole.documents()
-        out = Wishes(findings=findings, platform=Wanted(self.whole.policy, rendered, held.files), files=set(files))
+        out = Wishes(findings=findings, platform=Wanted(self.whole.policy, rendered, held.files, doubt(self.whole.policy, held)), files=set(files))
         branch.load(sorted(branch.runs))
         self.compile(out, Job(compiler, branch.runs, self.commit, held), files, progress)
         out.touched = {(state.workspace, state.name) for state in branch.states() if state.live}

@@ -4,7 +4,7 @@ In: live runs and what policy provides now. Out: `Needs`: refusals that name obj
 that these runs refer to and, where a whole workspace would lose its namespace, everything of the workspace.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taugen.diag import Diagnostic, Span
@@ -17,16 +17,19 @@ from taugen.words import Json
 RULE = "in-use"
 On = tuple[str, Reference]
 """(cluster, object)."""
+Doubt = Callable[[RunState, Reference], bool]
+"""Whether policy errors leave open if the object that a run refers to is still wanted."""
 
 
 @dataclass(slots=True)
 class Needs:
-    """`objects` (cluster, object) that stay, each with the namespaces of the runs that need it; `workspaces` (cluster, workspace) of which everything stays;
-    `blocked` says why a workspace gets no new runs."""
+    """`objects` (cluster, object) that stay; `workspaces` (cluster, workspace) of which everything stays; `namespaces` (cluster, namespace) that no queue
+    may shut out; `blocked` says why a workspace gets no new runs."""
 
     refused: list[Diagnostic] = field(default_factory=list)
-    objects: dict[On, set[str]] = field(default_factory=dict)
+    objects: set[On] = field(default_factory=set)
     workspaces: set[tuple[str, str]] = field(default_factory=set)
+    namespaces: set[tuple[str, str]] = field(default_factory=set)
     blocked: dict[str, str] = field(default_factory=dict)
 
 
@@ -48,21 +51,24 @@ def provided(policy: Policy, rendered: Iterable[Rendered]) -> set[On]:
     return found
 
 
-def judge(live: Sequence[RunState], policy: Policy, there: set[On], sources: Mapping[On, str]) -> Needs:
-    """Refuse what would take something away from a live run. `there` is what is provided, `sources` the policy file that an object came from."""
+def judge(live: Sequence[RunState], policy: Policy, there: set[On], doubt: Doubt, sources: Mapping[On, str]) -> Needs:
+    """Refuse what would take something away from a live run.
+
+    `there` is what is provided; `doubt` says of an object whether policy errors leave open if it is still wanted; `sources` is the policy file that an
+    object came from.
+    """
     out = Needs()
     lost: dict[tuple[str, str, str], list[RunState]] = {}
     for run in live:
-        missing = [ref for ref in run.refs if (run.cluster, ref) not in there]
+        missing = [ref for ref in run.refs if (run.cluster, ref) not in there and not doubt(run, ref)]
         if not missing:
             continue
-        namespaces = {name for kind, _, name in run.refs if kind == "Namespace"}
-        for ref in run.refs:
-            out.objects.setdefault((run.cluster, ref), set()).update(namespaces)
-        whole = _whole(run, policy, missing)
+        out.objects |= {(run.cluster, ref) for ref in run.refs}
+        whole, clusters = _whole(run, policy, missing)
         if whole:
-            out.workspaces.add((run.cluster, run.workspace))
+            out.workspaces |= {(cluster, run.workspace) for cluster in clusters}
             out.blocked[run.workspace] = f"{whole} while its runs are live"
+        out.namespaces |= {(cluster, name) for kind, _, name in run.refs if kind == "Namespace" for cluster in (*clusters, run.cluster)}
         source = next((sources[run.cluster, ref] for ref in missing if (run.cluster, ref) in sources), run.source)
         for what in [whole] if whole else [f"{_shown(ref)} can't be removed or renamed" for ref in missing]:
             lost.setdefault((source, run.cluster, what), []).append(run)
@@ -70,16 +76,18 @@ def judge(live: Sequence[RunState], policy: Policy, there: set[On], sources: Map
     return out
 
 
-def _whole(run: RunState, policy: Policy, missing: Sequence[Reference]) -> str:
-    """What goes, where it takes the workspace's whole place on the cluster away; else empty."""
+def _whole(run: RunState, policy: Policy, missing: Sequence[Reference]) -> tuple[str, Sequence[str]]:
+    """What goes, and on which clusters, where it takes the workspace's whole place away; else empty."""
     if run.cluster not in policy.clusters:
-        return f"Cluster {run.cluster} can't leave the fleet"
-    if run.workspace not in policy.workspaces:
-        return f"Workspace {run.workspace} can't be removed"
-    if run.cluster not in policy.clusters_of(run.workspace):
-        return f"Workspace {run.workspace} can't leave cluster {run.cluster}"
+        return f"Cluster {run.cluster} can't leave the fleet", [run.cluster]
     namespace = next((name for kind, _, name in missing if kind == "Namespace"), None)
-    return f"Namespace {namespace} of workspace {run.workspace} can't be renamed" if namespace else ""
+    if namespace is None:
+        return "", []
+    if run.workspace not in policy.workspaces:
+        return f"Workspace {run.workspace} can't be removed", sorted(policy.clusters)
+    if run.cluster not in policy.clusters_of(run.workspace):
+        return f"Workspace {run.workspace} can't leave cluster {run.cluster}", [run.cluster]
+    return f"Namespace {namespace} of workspace {run.workspace} can't be renamed", sorted(policy.clusters)
 
 
 def _shown(ref: Reference) -> str:

@@ -13,7 +13,7 @@ from taugen.load.nodes import parse
 from taugen.policy.set import Policy
 from taugen.publish import needs, state
 from taugen.publish.branch import Deployed
-from taugen.publish.needs import Needs, On
+from taugen.publish.needs import Doubt, Needs, On
 from taugen.publish.state import Reference, RunState
 from taugen.render import file
 from taugen.render.types import Rendered
@@ -69,11 +69,12 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What policy wants: the platform's objects, and what its errors hold back."""
+    """What policy wants: the platform's objects; what its errors hold back, and what they leave open."""
 
     policy: Policy
     rendered: Sequence[Rendered]
     held: Held = Held()
+    doubt: Doubt = lambda _run, _ref: False
 
 
 @dataclass(slots=True)
@@ -102,13 +103,15 @@ def change(branch: Deployed, wanted: Wanted, live: Sequence[RunState]) -> Platfo
             place = places.get(path) or _place(branch, path, text)
             if wanted.held.covers(place):
                 out.unsettled = True
-            elif not _whole_stays(need, place) and (path not in old or not _must_stay(need, place, text)):
+            elif not _whole_stays(need, place) and not _must_stay(need, place, old.get(path), text):
                 out.writes[path] = text
     standing = _standing(need, old, places)
     for path in sorted(old.keys() - texts.keys()):
         place = places[path]
         if wanted.held.covers(place):
             out.unsettled = True
+        elif not path.startswith(branch.folder + "/"):
+            out.deletes.append(path)
         elif place.cluster not in wanted.policy.clusters:
             _left(out, branch, place.cluster)
         elif not _whole_stays(need, place) and place.on not in standing:
@@ -138,8 +141,10 @@ def _is_platform(path: str, folder: str) -> bool:
     """Whether a path can be the platform's: below the deploy tree, but not a run's; or, as a leftover of an older output.path, elsewhere."""
     if not path.endswith(".yaml") or path.startswith(state.FOLDER + "/"):
         return False
+    if not path.startswith(folder + "/"):
+        return True
     parts = _parts(path, folder)
-    return "runs" not in parts[:-1] or len(parts) == 4
+    return len(parts) > 2 and (parts[1] != "runs" or len(parts) == 4)
 
 
 def _parts(path: str, folder: str) -> list[str]:
@@ -160,12 +165,9 @@ def _found(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _needs(wanted: Wanted, live: Sequence[RunState], old: Mapping[str, str], places: Mapping[str, Place]) -> Needs:
-    """What live runs need; nothing is said of workspaces and clusters that policy errors make doubtful."""
-    held = wanted.held
-    judged = [run for run in live if not (held.everything or run.cluster in held.clusters or run.workspace in held.workspaces)]
     there = needs.provided(wanted.policy, wanted.rendered)
     sources = {place.on: header.source for path, place in places.items() if (header := file.parse_header(old[path])) is not None}
-    return needs.judge(judged, wanted.policy, there, sources)
+    return needs.judge(live, wanted.policy, there, wanted.doubt, sources)
 
 
 def _whole_stays(need: Needs, place: Place) -> bool:
@@ -175,13 +177,16 @@ def _whole_stays(need: Needs, place: Place) -> bool:
     return place.shared and place.section != "platform" and any(cluster == place.cluster for cluster, _ in need.workspaces)
 
 
-def _must_stay(need: Needs, place: Place, text: str) -> bool:
-    """Whether a live run needs the object of a file, and `text` would take it away: another object, or a queue that shuts the run's namespace out."""
-    namespaces = need.objects.get(place.on)
-    if namespaces is None:
+def _must_stay(need: Needs, place: Place, old: str | None, new: str) -> bool:
+    """Whether a live run needs the object of a file, and its new text would take it away: another object, or a queue that shuts the run's
+    namespace out."""
+    if old is None:
         return False
-    same = (_found(_KIND, text), _found(_NAMESPACE, text), _found(_NAME, text)) == place.ref
-    return not same or (place.ref[0] == "ClusterQueue" and any(f"- {namespace}\n" not in text for namespace in namespaces))
+    if place.ref[0] == "ClusterQueue":
+        kept = (f"- {name}\n" for cluster, name in need.namespaces if cluster == place.cluster)
+        if any(line in old and line not in new for line in kept):
+            return True
+    return place.on in need.objects and (_found(_KIND, new), _found(_NAMESPACE, new), _found(_NAME, new)) != place.ref
 
 
 def _standing(need: Needs, old: Mapping[str, str], places: Mapping[str, Place]) -> set[On]:

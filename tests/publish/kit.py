@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from taugen.diag import Refused
+from taugen.diag import Refused, Severity
 from taugen.pipeline.publish import Outcome, Request, publish
 from taugen.publish import state, trailers
 from taugen.publish.state import RunState
@@ -157,6 +157,11 @@ def rules(outcome: Outcome | Refused) -> list[str]:
     if isinstance(outcome, Refused):
         return [found.rule for found in outcome.findings]
     return [found.rule for found in (*outcome.findings, *outcome.refused)]
+
+
+def errors(outcome: Outcome) -> list[str]:
+    """The ids of errors and refusals."""
+    return [found.rule for found in (*outcome.findings, *outcome.refused) if found.severity is Severity.ERROR]
 
 
 def messages(outcome: Outcome) -> str:
