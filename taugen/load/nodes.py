@@ -21,7 +21,7 @@ from yaml.scanner import Scanner
 
 from taugen.diag import Diagnostic, Span
 from taugen.load import yamlfaults
-from taugen.load.scalars import plain, trap
+from taugen.load.scalars import MAY_RESOLVE, plain, trap
 from taugen.load.yamlfaults import MANY, MAX_DEPTH
 from taugen.words import Json, Path, dotted
 
@@ -191,6 +191,42 @@ def _events(text: str) -> Iterator[Any]:
         yield parser.get_event()
 
 
+class _OddError(Exception):
+    """Something that `_quick` leaves to the builder."""
+
+
+def _quick(node: Node, depth: int) -> Json:
+    """What the builder makes of a document without faults and traps: most of them. Raises _OddError for anything else."""
+    if node.tag != _CORE or depth > MAX_DEPTH:
+        raise _OddError
+    if node.__class__ is MappingNode:
+        out: dict[str, Json] = {}
+        for key_node, value_node in node.value:
+            if key_node.__class__ is not ScalarNode or key_node.tag != _CORE:
+                raise _OddError
+            key = key_node.value
+            if key in out or key == "<<" or not key:
+                raise _OddError
+            out[key] = _quick_scalar(value_node) if value_node.__class__ is ScalarNode else _quick(value_node, depth + 1)
+        return out
+    return [_quick_scalar(item) if item.__class__ is ScalarNode else _quick(item, depth + 1) for item in node.value]
+
+
+def _quick_scalar(node: ScalarNode) -> Json:
+    value: str = node.value
+    if node.tag != _CORE:
+        raise _OddError
+    if node.style:
+        if not value.isascii():
+            raise _OddError
+        return value
+    if value and value[0] not in MAY_RESOLVE:
+        return value
+    if trap(value) is not None:
+        raise _OddError
+    return plain(value)
+
+
 class _Builder:
     """Node tree -> plain data, once, with every fault of the subset on the way."""
 
@@ -207,8 +243,11 @@ class _Builder:
         if not isinstance(root, MappingNode):
             self._add("yaml-shape", "the document is not a mapping", root, (), hint="write `key: value` lines")
             return None
-        data = cast("dict[str, Json]", self._value(root, (), 0))
-        return Document(self.file, root, data, index, self.traps, self.lost, text)
+        try:
+            data = _quick(root, 0) if self.seen is None else self._value(root, (), 0)
+        except _OddError:
+            data = self._value(root, (), 0)
+        return Document(self.file, root, cast("dict[str, Json]", data), index, self.traps, self.lost, text)
 
     def _value(self, node: Node, path: Path, depth: int) -> Json:
         if node.__class__ is ScalarNode:
@@ -231,7 +270,7 @@ class _Builder:
     def _mapping(self, node: MappingNode, path: Path, depth: int) -> dict[str, Json]:
         out: dict[str, Json] = {}
         for key_node, value_node in node.value:
-            if key_node.__class__ is not ScalarNode:
+            if key_node.__class__ is not ScalarNode or (key_node.value == "" and not key_node.style):
                 self._add("yaml-key", "a key must be a plain word", key_node, path, hint="write `key: value`")
                 continue
             key = key_node.value

@@ -17,6 +17,8 @@ _OCTAL = re.compile(r"[-+]?0[0-9_]+\Z")
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?\Z")
 _LONGEST_INT = 40
+MAY_RESOLVE = frozenset("+-.0123456789tTfF~nNyYoO")
+"""First characters of the plain scalars that may be more than text; all others are text."""
 
 
 def plain(value: str) -> Json:

@@ -127,6 +127,7 @@ class TestFaults:
             ("null\n", [("yaml-shape", 1, 1)]),
             ("? [a, b]\n: 1\n", [("yaml-key", 1, 3)]),
             ("a: {[b]: 1}\n", [("yaml-key", 1, 5)]),
+            ("a:\n  ?\n  : 1\n", [("yaml-key", 2, 4)]),
             ("a:\n\tb: 1\n", [("yaml-tab", 2, 1)]),
             ("a: 1\n \t b: 1\n", [("yaml-tab", 2, 2)]),
             ("a: b: c\n", [("yaml-syntax", 1, 5)]),
