@@ -1,7 +1,7 @@
 """The policy digest: which policy judged and shaped a run.
 
-In: policy documents, the overlays that take part, the compiler's version. Out: 64 hex digits. Comments, file names, the order of files
-and of keys don't count; a value does, also one that says what is the default anyway.
+In: policy documents (not the Project, which shapes no run), the overlays that take part, the compiler's version. Out: 64 hex digits.
+Comments, file names, the order of files and of keys don't count; a value does, also one that says what is the default anyway.
 """
 
 from collections.abc import Iterable, Mapping

@@ -163,7 +163,7 @@ def _spec(document: Document, kind: str) -> tuple[model.Spec | None, list[Diagno
         return kind_model.model_validate(data), _traps(document, set())
     except ValidationError as error:
         faults = error.errors(include_url=False)
-    found = errors.findings(document, ("spec",), kind_model, faults, guide=lambda path, key: _guide(kind, path, key))
+    found = errors.findings(document, ("spec",), kind_model, faults, guide=lambda *mistake: _guide(kind, *mistake))
     return _salvaged(kind_model, data, errors.dropped(faults)), [*found, *_traps(document, {f.path for f in found})]
 
 
@@ -186,11 +186,17 @@ def _without(value: Json, drop: set[Path], here: Path) -> Json:
     return value
 
 
-def _guide(kind: str, path: Path, key: str) -> tuple[str, str, str] | None:
-    if (later := hints.later_field(kind, (*path, key))) is not None:
-        return "field-not-yet", f"{key} is not supported yet", f"remove it: {later}"
-    if (hint := hints.foreign_field(kind, (*path, key))) is not None:
-        return "unknown-key", f"unknown field {shown(key)}", hint
+def _guide(kind: str, path: Path, mistake: str, value: object) -> errors.Words | None:
+    """Words for what people write who know other systems, or a later release of this one."""
+    field = path[-1] if path else ""
+    if mistake == "extra_forbidden" and (later := hints.later_field(kind, path)) is not None:
+        return "field-not-yet", f"{field} is not supported yet", f"remove it: {later}"
+    if mistake == "extra_forbidden" and (hint := hints.foreign_field(kind, path)) is not None:
+        return "unknown-key", f"unknown field {shown(str(field))}", hint
+    if mistake == "literal_error" and (later := hints.later_value(kind, path, value)) is not None:
+        return "field-not-yet", f"{field}: {value} is not supported yet", later
+    if mistake in {"dict_type", "list_type", "model_type"} and (hint := hints.shape(kind, path, value)) is not None:
+        return "value-type", f"{field} has another form here", hint
     return None
 
 

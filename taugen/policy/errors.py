@@ -20,8 +20,8 @@ from taugen.words.errors import shown
 
 Words = tuple[str, str, str]
 """Rule, message, hint."""
-Guide = Callable[[Path, str], "Words | None"]
-"""(path of the mapping, unknown key) -> words for a key that is known to mean something else; None: an ordinary unknown key."""
+Guide = Callable[[Path, str, object], "Words | None"]
+"""(path, pydantic's kind of error, value) -> better words for a mistake that is known; None: an ordinary one."""
 
 _WANTED = {
     "string_type": "text",
@@ -43,7 +43,7 @@ _BOUNDS = {
 
 
 def findings(
-    document: Document, prefix: Path, model: type[BaseModel], errors: Sequence[ErrorDetails], *, guide: Guide = lambda _path, _key: None
+    document: Document, prefix: Path, model: type[BaseModel], errors: Sequence[ErrorDetails], *, guide: Guide = lambda *_: None
 ) -> list[Diagnostic]:
     """Translate the errors of `model` on the value at `prefix` of `document`."""
     found = []
@@ -79,8 +79,10 @@ def place(error: ErrorDetails) -> Path:
 def _words(document: Document, model: type[BaseModel], path: Path, below: Path, error: ErrorDetails, *, guide: Guide) -> Words:
     kind, context = error["type"], error.get("ctx", {})
     field = str(below[-1]) if below else "the document"
+    if (known := guide(below, kind, error["input"])) is not None:
+        return known
     if kind == "extra_forbidden":
-        return guide(below[:-1], field) or _unknown(model, below[:-1], field)
+        return _unknown(model, below[:-1], field)
     if kind == "missing":
         return "field-missing", f"{dotted(path[:-1])} has no {field}", _describe(model, below)
     if kind in _WANTED:

@@ -141,5 +141,27 @@ def later_field(kind: str, path: Path) -> str | None:
     return _LATER.get((kind, _generic(path)))
 
 
+def later_value(kind: str, path: Path, value: object) -> str | None:
+    """What to write instead of a value of the specification that is not accepted yet, None where it is not one."""
+    if (kind, _generic(path)) == ("Cluster", "role") and value in ("manager", "worker"):
+        return "MultiKueue is not built yet: remove role"
+    return None
+
+
+def shape(kind: str, path: Path, value: object) -> str | None:
+    """How to write what Kueue or shorthand puts into another form, None where it is just wrong."""
+    where = _generic(path)
+    if kind in {"Queue", "Cohort"}:
+        if where == "quotas" and isinstance(value, dict):
+            return "write a list: - flavor: NAME, with its resources below"
+        if where == "quotas.resources" and isinstance(value, list):
+            return "write a mapping by resource: {cpu: {nominal: 16}, memory: {nominal: 64Gi}}"
+        if where.startswith("quotas.resources.") and isinstance(value, int | float | str):
+            return f"write {{nominal: {value}}}"
+    if where.rpartition(".")[2] in {"labels", "nodeLabels", "annotations", "nccl"} and isinstance(value, list):
+        return "write a mapping: KEY: value"
+    return None
+
+
 def _generic(path: Path) -> str:
     return ".".join(part for part in path if isinstance(part, str))

@@ -47,7 +47,7 @@ def load_policy(
 
 def with_overlays(policy: Policy, overlay_texts: Mapping[str, str]) -> Policy:
     """The same policy with the digest that the texts of its overlays belong to."""
-    items = [policy.project, *(item for kind in ("Platform", *FIELDS) for item in policy.of(kind).values())]
+    items = [item for kind in ("Platform", *FIELDS) for item in policy.of(kind).values()]
     return replace(policy, digest=_digest(items, overlay_texts))
 
 

@@ -75,6 +75,8 @@ def test_a_good_document_has_no_finding() -> None:
         ("quotas:", "cohort: [lab]\n  quotas:", "value-type", 6, "spec.cohort", ["a list", "text"]),
         ("quotas:", "clusters: mesa\n  quotas:", "value-type", 6, "spec.clusters", ["write [mesa]"]),
         ("quotas:", "fairSharing: 2\n  quotas:", "value-type", 6, "spec.fairSharing", ["a mapping is wanted"]),
+        ("{nominal: 1Gi}", "1Gi", "value-type", 8, "spec.quotas[0].resources.memory", ["write {nominal: 1Gi}"]),
+        ("{cpu: {nominal: 1}, memory: {nominal: 1Gi}}", "[{name: cpu}]", "value-type", 8, "spec.quotas[0].resources", ["by resource"]),
         ("{nominal: 1Gi}", "{}", "field-missing", 8, "spec.quotas[0].resources.memory.nominal", ["always use"]),
         ("{nominal: 1Gi}", "{nominal: -1}", "value-form", 8, "spec.quotas[0].resources.memory.nominal", ["negative"]),
         ("{nominal: 1Gi}", "{nominal: 1 G b}", "value-form", 8, "spec.quotas[0].resources.memory.nominal", ["not a quantity"]),
@@ -130,6 +132,12 @@ def test_later_fields(kind: str, spec: str, path: str) -> None:
     ]
     assert [(d.rule, d.path) for d in found] == [("field-not-yet", path)]
     assert "not supported yet" in found[0].message
+
+
+def test_a_role_of_a_later_release() -> None:
+    spec = "{gitops: {engine: flux, url: 'https://a/b'}, role: manager}"
+    found = read(f"apiVersion: taugen.dev/v1alpha1\nkind: Cluster\nmetadata: {{name: x}}\nspec: {spec}\n")
+    assert [(d.rule, d.path) for d in found] == [("field-not-yet", "spec.role")]
 
 
 def test_several_mistakes_are_all_told_and_a_misspelling_is_not_also_missing() -> None:

@@ -65,6 +65,8 @@ def test_the_digest_counts_values_only() -> None:
     policy = load(whole)
     assert with_overlays(policy, {}).digest == digest
     assert with_overlays(policy, {"eks": "a"}).digest != digest
+    project = whole.files["taugen.yaml"] + b"  safety: {cancel: allow}\n"
+    assert load(MemoryTree({**whole.files, "taugen.yaml": project})).digest == digest  # it shapes no run
     assert policy_digest([], {}, "1") != policy_digest([], {}, "2")
     assert policy_digest([("A", "b", {"x": 10**30, "y": float("inf")})], {}, "1") != policy_digest([("A", "b", {"x": 10**30})], {}, "1")
 
