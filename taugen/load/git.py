@@ -147,7 +147,7 @@ def run(
     missing folder or a timeout (code 124).
     """
     # Files instead of pipes: a process that answers while it still reads can't dead-lock with us.
-    with _spool(args) as out, _spool(args) as err:
+    with spool(args) as out, spool(args) as err:
         source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
         process = start(args, cwd=cwd, stdin=source, stdout=out, stderr=err, env=environment(allow, env_extra))
         try:
@@ -165,7 +165,8 @@ def run(
     return result
 
 
-def _spool(args: Sequence[str]) -> IO[bytes]:
+def spool(args: Sequence[str]) -> IO[bytes]:
+    """A file for what the git process with `args` says."""
     try:
         return tempfile.TemporaryFile()
     except OSError as error:
@@ -232,7 +233,7 @@ class CatFile:
 
     def __init__(self, repo: Path | str) -> None:
         args = ["cat-file", "--batch"]
-        self._said = _spool(args)
+        self._said = spool(args)
         self._process = start(args, cwd=repo, stderr=self._said)
         self._owner = os.getpid()
         self._end = weakref.finalize(self, _stop_own, self._process, self._said, self._owner)

@@ -1,17 +1,22 @@
 """Compiles many documents on all processors.
 
 In: a compiler, what is published already, and paths. Out: one `Result` a file, in the order of the paths whatever process made it. Workers are forked: they
-share the policy and the listing of the tree, open git processes of their own, and send back texts, not objects.
+share the policy and the listing of the tree, open git processes of their own, and send back what git is to be told, not objects: texts go to it as they
+come, and nobody holds those of all runs.
 """
 
+import gc
 import multiprocessing
 import os
+import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 
 from taugen.diag import Diagnostic, Refused, Span, has_errors
+from taugen.load.fastimport import Writer, blob
 from taugen.load.tree import GitTree
 from taugen.pipeline.compile import Compiled, Compiler
 from taugen.pipeline.project import workspace_of
@@ -26,6 +31,10 @@ from taugen.spec.rundoc import RunDoc
 SERIAL = 48
 """Fewer documents than this for each process are not worth a pool: forking and pickling cost 40 ms."""
 CHUNK = 32
+BESIDE = 50
+"""Files beside a document that are read with it; the rest comes when its code is gathered."""
+AHEAD = 3
+"""Chunks for each process that are compiled before they are asked for: a slow git must not fill the memory."""
 
 
 @dataclass(slots=True)
@@ -40,63 +49,121 @@ class Result:
 @dataclass(slots=True)
 class Job:
     """What every worker needs. `known` are published runs, which are never compiled again; `commit` stands in the states of new runs; `scope` is what
-    policy errors hold back."""
+    policy errors hold back; `writer` takes the texts of new runs, None where none are wanted."""
 
     compiler: Compiler
     known: frozenset[Key]
     commit: str = ""
     scope: Scope = field(default_factory=Scope)
+    writer: Writer | None = None
 
+
+@dataclass(slots=True)
+class Contents:
+    """Texts on their way to git; `mark` is that of the next one."""
+
+    mark: int
+    pieces: list[bytes] = field(default_factory=list)
+
+    def add(self, text: str) -> int:
+        """Add a text and return its mark."""
+        self.pieces.append(blob(self.mark, text.encode()))
+        self.mark += 1
+        return self.mark - 1
+
+
+Task = tuple[Sequence[str], int]
+"""Files, and the first mark of their contents."""
+Done = tuple[list[Result], bytes]
 
 _job: Job | None = None
 
 
 def compile_all(job: Job, files: Sequence[str]) -> Iterator[Result]:
     """Compile every file. Raises `Refused` if a worker dies."""
+    first = job.writer.reserve if job.writer is not None else int
+    tasks = [(files[at : at + CHUNK], first()) for at in range(0, len(files), CHUNK)]
     processes = min(len(os.sched_getaffinity(0)), 8, len(files) // SERIAL)
-    if processes < 2:
-        yield from (compile_file(job, path) for path in files)
-        return
+    for results, contents in map(lambda task: compile_chunk(job, task), tasks) if processes < 2 else _parallel(job, tasks, processes):
+        if job.writer is not None:
+            job.writer.write(contents)
+        yield from results
+
+
+def _parallel(job: Job, tasks: Sequence[Task], processes: int) -> Iterator[Done]:
+    """Compile chunks in forked processes, in their order."""
     global _job  # noqa: PLW0603 - inherited by the forked workers
     _job = job
+    alive, ours = os.pipe()
+    # What is there now stays: looking through it for garbage, in every process, would take a tenth of the time.
+    gc.freeze()
     try:
-        with ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), initializer=_start) as pool:
-            yield from pool.map(_work, files, chunksize=CHUNK)
+        with ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), initializer=_start, initargs=(alive, ours)) as pool:
+            waiting: deque[Future[Done]] = deque()
+            for task in tasks:
+                waiting.append(pool.submit(_work, task))
+                if len(waiting) > AHEAD * processes:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
     except BrokenProcessPool:
         raise Refused("a worker process was killed", hint="memory may have run out; nothing was published", code=4) from None
     finally:
         _job = None
+        gc.unfreeze()
+        os.close(alive)
+        os.close(ours)
 
 
-def _start() -> None:
+def _start(alive: int, ours: int) -> None:
     assert _job is not None
     tree = _job.compiler.project.tree
     if isinstance(tree, GitTree):
         tree.detach()
+    os.close(ours)
+    threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
 
 
-def _work(path: str) -> Result:
+def _end_with(alive: int) -> None:
+    """End this worker with the process that started it: the pipe is then closed. A worker of a killed publish would wait for ever."""
+    os.read(alive, 1)
+    os._exit(1)
+
+
+def _work(task: Task) -> Done:
     assert _job is not None
-    return compile_file(_job, path)
+    return compile_chunk(_job, task)
 
 
-def compile_file(job: Job, path: str) -> Result:
+def compile_chunk(job: Job, task: Task) -> Done:
+    """Compile some files. They and what lies beside them, which mostly is their code, are read in one go: a round trip to git costs more than
+    a small file.
+    """
+    files, mark = task
+    tree = job.compiler.project.tree
+    tree.prefetch(path for file in files for path in (file, *tree.below(file.rpartition("/")[0])[:BESIDE]))
+    contents = Contents(mark)
+    results = [compile_file(job, path, contents) for path in files]
+    return results, b"".join(contents.pieces)
+
+
+def compile_file(job: Job, path: str, contents: Contents) -> Result:
     """Compile the documents of one file; those of published runs are only identified."""
     docs, findings = job.compiler.read(path)
     result = Result(findings=list(findings))
     if not docs:
         result.wishes.append(Wish(path, workspace_of(path), "", Span(path), readable=False, ok=False))
     for doc in docs:
-        _document(job, doc, result)
+        _document(job, doc, result, contents)
     return result
 
 
-def _document(job: Job, doc: RunDoc, result: Result) -> None:
+def _document(job: Job, doc: RunDoc, result: Result, contents: Contents) -> None:
     wish = _wish(job, doc)
     if not wish.readable:
         result.findings += job.compiler.compile(doc).findings
     elif not wish.cancelled and wish.key not in job.known:
-        wish = _new(job, doc, wish, result)
+        wish = _new(job, doc, wish, result, contents)
     result.wishes.append(wish)
 
 
@@ -109,7 +176,7 @@ def _wish(job: Job, doc: RunDoc) -> Wish:
     return Wish(doc.file, doc.workspace, doc.name, span, doc.run, doc.digest, bool(doc.spec.cancelled), on_edit)
 
 
-def _new(job: Job, doc: RunDoc, wish: Wish, result: Result) -> Wish:
+def _new(job: Job, doc: RunDoc, wish: Wish, result: Result, contents: Contents) -> Wish:
     """Compile a run that is not published yet; its wish says whether that went well."""
     compiled = job.compiler.compile(doc)
     result.findings += compiled.findings
@@ -120,12 +187,13 @@ def _new(job: Job, doc: RunDoc, wish: Wish, result: Result) -> Wish:
         message = f"held back: policy that workspace {doc.workspace} needs has errors"
         result.findings.append(doc.finding("policy-errors", ("name",), message, hint="mend the policy findings of this publish"))
         return replace(wish, ok=False)
-    result.made[wish.key] = made(compiled, job.compiler.project.name, job.commit)
+    result.made[wish.key] = made(compiled, job.compiler.project.name, job.commit, contents)
     return wish
 
 
-def made(compiled: Compiled, project: str, commit: str) -> Made:
-    """The texts of a compiled run, as they are published from the source commit `commit`."""
+def made(compiled: Compiled, project: str, commit: str, contents: Contents) -> Made:
+    """Add the texts of a compiled run, as they are published from the source commit `commit`."""
     assert compiled.run is not None
-    texts = {item.path: file.text(item, project).encode() for item in compiled.rendered}
-    return Made(texts, state.of(compiled.run, commit))
+    new = state.of(compiled.run, commit)
+    files = {item.path: contents.add(file.text(item, project)) for item in compiled.rendered}
+    return Made(new.folder, files, new.path, contents.add(new.text(project)))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from taugen.diag import Diagnostic, Refused, Severity, Span, has_errors, ordered
 from taugen.load import git
+from taugen.load.fastimport import Writer
 from taugen.load.status import Uncommitted
 from taugen.load.tree import GitTree
 from taugen.pipeline import source
@@ -123,7 +124,15 @@ def _once(reading: Reading, target: Target, tip: str | None, request: Request, p
     """Plan against `tip` and make the commit object; no branch moves."""
     branch = deploy.deployed(reading.repo, tip, reading.output_path, reading.name)
     _may(reading, target, branch)
-    wishes = reading.wishes(branch, full=request.full, progress=progress)
+    with Writer(reading.repo) as writer:
+        return _written(reading, target, branch, request, progress, writer)
+
+
+def _written(
+    reading: Reading, target: Target, branch: Deployed, request: Request, progress: Callable[[str], None], writer: Writer
+) -> tuple[Outcome, str | None]:
+    """Compile, plan and write, as far as there is something to write."""
+    wishes = reading.wishes(branch, None if request.dry_run else writer, full=request.full, progress=progress)
     _taken(branch, wishes)
     planned, change, live = _decide(reading, branch, wishes, request)
     outcome = _outcome(reading, target, wishes, planned, change, live)
@@ -133,7 +142,7 @@ def _once(reading: Reading, target: Target, tip: str | None, request: Request, p
         return outcome, None
     unsettled = change.unsettled or (wishes.platform is not None and wishes.platform.held.any)
     memory = reading.memory(branch, wishes, planned, unsettled=unsettled)
-    return outcome, commit.make(reading.repo, branch, files, planned, change, memory)
+    return outcome, commit.make(writer, branch, files, planned, change, memory)
 
 
 # ------------------------------------------------------------------------------------------------------------------ may it?
@@ -177,7 +186,7 @@ def _descends(reading: Reading, branch: Deployed) -> None:
 
 def _taken(branch: Deployed, wishes: Wishes) -> None:
     """New runs whose place on the branch is taken by somebody else's files are held."""
-    taken = branch.occupied({key: made.state.folder for key, made in wishes.compiled.items()})
+    taken = branch.occupied({key: made.folder for key, made in wishes.compiled.items()})
     for at, wish in enumerate(wishes.wishes):
         foreign = wish.key in branch.runs and branch.state(wish.key) is None
         if wish.readable and not wish.cancelled and (foreign or wish.key in taken):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from taugen.diag import Diagnostic, Refused, has_errors
 from taugen.load import git
+from taugen.load.fastimport import Writer
 from taugen.load.glob import GlobError, Matcher
 from taugen.load.tree import LINK, GitTree
 from taugen.pipeline import changes
@@ -98,10 +99,10 @@ class Reading:
 
     # ---------------------------------------------------------------------------------------------------------------- wishes
 
-    def wishes(self, branch: Deployed, *, full: bool, progress: Progress) -> Wishes:
-        """Read what is needed to plan against `branch`."""
+    def wishes(self, branch: Deployed, writer: Writer | None, *, full: bool, progress: Progress) -> Wishes:
+        """Read what is needed to plan against `branch`; the texts of new runs go to the writer."""
         changed = None if full else self.changed(branch)
-        return self.all(branch, progress) if changed is None else self.some(branch, changed, progress)
+        return self.all(branch, writer, progress) if changed is None else self.some(branch, changed, writer, progress)
 
     def changed(self, branch: Deployed) -> set[str] | None:
         """Paths that changed since the recorded source commit; None if only a full pass will do."""
@@ -129,7 +130,7 @@ class Reading:
         entries = git.ls_tree(self.repo, self.commit, self.prefix, [place for place in places if place])
         return any(entry.mode == LINK for entry in entries.values())
 
-    def all(self, branch: Deployed, progress: Progress) -> Wishes:
+    def all(self, branch: Deployed, writer: Writer | None, progress: Progress) -> Wishes:
         """Every document, and the platform."""
         compiler = Compiler(self.whole)
         progress("rendering the platform")
@@ -139,13 +140,13 @@ class Reading:
         files = self.whole.documents()
         out = Wishes(findings=findings, platform=Wanted(self.whole.policy, rendered, held.files, doubt(self.whole.policy, held)), files=set(files))
         branch.load(sorted(branch.runs))
-        self.compile(out, Job(compiler, branch.runs, self.commit, held), files, progress)
+        self.compile(out, Job(compiler, branch.runs, self.commit, held, writer), files, progress)
         out.touched = {(state.workspace, state.name) for state in branch.states() if state.live}
         if branch.last is not None and git.find(self.repo, branch.last.source) is not None:
             out.findings += changes.code_notes(self.whole.tree, self.whole.matcher, branch, self.since(branch.last.source) - out.files, out.files)
         return out
 
-    def some(self, branch: Deployed, changed: set[str], progress: Progress) -> Wishes:
+    def some(self, branch: Deployed, changed: set[str], writer: Writer | None, progress: Progress) -> Wishes:
         """What changed, what was pending, what had no document; and all that claims a name of those."""
         memory = branch.memory
         assert memory is not None
@@ -160,8 +161,8 @@ class Reading:
             if there:
                 project = self.part({*there, *out.files})
                 if has_errors(project.findings):
-                    return self.all(branch, progress)
-                self.compile(out, Job(Compiler(project), branch.runs, self.commit), there, progress)
+                    return self.all(branch, writer, progress)
+                self.compile(out, Job(Compiler(project), branch.runs, self.commit, writer=writer), there, progress)
             out.files |= waiting
             names = branch.named({*out.touched, *((wish.workspace, wish.name) for wish in out.wishes if wish.name)})
             waiting = {branch.owner(state) for states in names.values() for state in states} - out.files

@@ -6,26 +6,28 @@ from the source commit and the change: who runs publish, and when, leaves no tra
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from taugen.load import fastimport, git
+from taugen.load import git
+from taugen.load.fastimport import Writer
 from taugen.publish import trailers
 from taugen.publish.branch import Deployed
 from taugen.publish.plan import Plan
 from taugen.publish.platform import PlatformChange
-from taugen.publish.state import Key, RunState
+from taugen.publish.state import Key
 from taugen.publish.trailers import Memory
 
-Files = dict[str, bytes | None]
-"""Path on the branch -> new content, or None to delete it."""
+Files = dict[str, bytes | int | None]
+"""Path on the branch -> new content or the mark of one that was written before (`fastimport.blob`), or None to delete it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What compiling a new run left: its files by path relative to the deploy tree, and its state."""
+    """What compiling a new run left: its folder and files relative to the deploy tree and its state's path, each file with the mark of its content."""
 
-    files: Mapping[str, bytes]
-    state: RunState
+    folder: str
+    files: Mapping[str, int]
+    state: str
+    mark: int
 
 
 def files(branch: Deployed, made: Mapping[Key, Made], plan: Plan, platform: PlatformChange) -> Files:
@@ -37,23 +39,22 @@ def files(branch: Deployed, made: Mapping[Key, Made], plan: Plan, platform: Plat
         out[run.path] = run.ended(phase).text(branch.project).encode()
     for wish in plan.add:
         new = made[wish.key]
-        out.update({f"{branch.folder}/{path}": body for path, body in new.files.items()})
-        out[new.state.path] = new.state.text(branch.project).encode()
+        out.update({f"{branch.folder}/{path}": mark for path, mark in new.files.items()})
+        out[new.state] = new.mark
     return out
 
 
-def make(repo: Path, branch: Deployed, changed: Files, plan: Plan, platform: PlatformChange, memory: Memory) -> str:
-    """Write the objects and return the commit's id. Raises `GitError`; nothing refers to what was written."""
-    info = git.commit_info(repo, memory.source)
-    author = f"{info.author_name} <{info.author_email}> {info.author_date}"
-    committer = f"{info.author_name} <{info.author_email}> {info.committer_date}"
-    parents = [branch.tip] if branch.tip else []
-    draft = fastimport.commit_tree(
-        repo, parents=parents, message=b"draft", author=author.encode(), committer=committer.encode(), changes=list(changed.items()), base=branch.tip
+def make(writer: Writer, branch: Deployed, changed: Files, plan: Plan, platform: PlatformChange, memory: Memory) -> str:
+    """Write the commit and return its id. Raises `GitError`; nothing refers to what was written."""
+    info = git.commit_info(branch.repo, memory.source)
+    return writer.commit(
+        list(changed.items()),
+        parents=[branch.tip] if branch.tip else [],
+        message=lambda tree: trailers.message(subject(plan, platform), actions(plan), memory, tree),
+        author=f"{info.author_name} <{info.author_email}> {info.author_date}".encode(),
+        committer=f"{info.author_name} <{info.author_email}> {info.committer_date}".encode(),
+        base=branch.tip,
     )
-    tree = git.commit_info(repo, draft).tree
-    text = trailers.message(subject(plan, platform), actions(plan), memory, tree)
-    return fastimport.commit_object(repo, tree, parents=parents, message=text, author=author.encode(), committer=committer.encode())
 
 
 def actions(plan: Plan) -> list[tuple[str, str]]:
