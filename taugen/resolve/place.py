@@ -9,13 +9,13 @@ from taugen.diag import Span
 from taugen.policy.model import Profile
 from taugen.policy.set import Item
 from taugen.resolve.affinity import affinity, excluded
-from taugen.resolve.capacity import Pods
+from taugen.resolve.capacity import Obstacle, Pods
 from taugen.resolve.case import Case
 from taugen.resolve.placement import Answer, Question
 from taugen.resolve.queues import Queues, local_queue
 from taugen.resolve.run import Placement, Resources
 from taugen.resolve.sizes import Size
-from taugen.words import Path, dotted, suggest
+from taugen.words import Path, suggest
 
 CLUSTER: Path = ("policy", "cluster")
 TIER: Path = ("policy", "priority")
@@ -53,8 +53,7 @@ def tier(case: Case, profile: Item[Profile] | None) -> str | None:
     policy = case.context.policy
     if name not in policy.tiers:
         case.report.refused = True
-        judged = any(d.rule == "profile-limit" and d.path == dotted(case.doc.as_typed(TIER)) for d in case.report.found)
-        if ("PriorityTier", name) not in policy.broken and not judged:
+        if ("PriorityTier", name) not in policy.broken:
             near = suggest.closest(name, policy.tiers)
             text = f"there is no priority tier {name}: there are {', '.join(sorted(policy.tiers)) or 'none'}"
             case.report.error("priority-unknown", TIER, text, hint=f"write {near}" if near else "leave it out for the default")
@@ -160,18 +159,28 @@ def _explain(case: Case, profile: Item[Profile] | None, queue: str, answer: Answ
         return
     first = obstacles[0]
     text = "; ".join(f"on {o.cluster}: {o.text}" for o in obstacles)
-    origin = _origin(case, profile, queue, first.rule)
+    origin = _origin(case, profile, queue, first)
     if all(o.rule == first.rule for o in obstacles):
-        path = first.path if profile is None or case.doc.has(first.path) else ("policy", "profile")
-        report.error(first.rule, path, text, hint=first.hint, origin=origin)
+        report.error(first.rule, _cause(case, profile, first.path), text, hint=first.hint, origin=origin)
     else:
         text = f"no cluster of workspace {case.workspace.name} can take this run: {text}"
         report.error("cluster-none", CLUSTER, text, hint=f"on {first.cluster}: {first.hint}", origin=origin)
 
 
-def _origin(case: Case, profile: Item[Profile] | None, queue: str, rule: str) -> Span | None:
-    if rule in _OF_QUEUE:
-        return case.context.policy.queues[queue].span(("quotas",), key=True)
-    if rule == "topology-unknown-level" and profile is not None and profile.spec.topology is not None:
+def _cause(case: Case, profile: Item[Profile] | None, path: Path) -> Path:
+    """The field to point at: `path` if the document has it, else the GPUs that a profile derives it from, else the profile."""
+    if profile is None or case.doc.has(path):
+        return path
+    gpus: Path = ("compute", "gpus")
+    return gpus if path[-1] in {"cpus", "memory"} and case.doc.has(gpus) else ("policy", "profile")
+
+
+def _origin(case: Case, profile: Item[Profile] | None, queue: str, first: Obstacle) -> Span | None:
+    policy = case.context.policy
+    if first.rule in _OF_QUEUE:
+        return policy.queues[queue].span(("quotas",), key=True)
+    if first.rule == "no-node-fits":
+        return policy.clusters[first.cluster].span(("nodePools",), key=True)
+    if first.rule == "topology-unknown-level" and profile is not None and profile.spec.topology is not None:
         return profile.span(("topology",), key=True)
     return None

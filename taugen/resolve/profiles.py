@@ -29,6 +29,9 @@ _SHAPING: tuple[Path, ...] = (
 )
 
 
+_KIND_AND_GPUS: tuple[Path, ...] = (KIND, ("compute", "gpus"))
+
+
 class Typed(NamedTuple):
     """What the document says of what a profile may hold; None where it says nothing. `queue` is the ClusterQueue that its queue feeds."""
 
@@ -112,26 +115,25 @@ def _typed(case: Case, queue: Queues) -> Typed:
         preferred=preferred,
         image=case.runtime.image if case.workspace.images_matter else None,
         queue=queue.typed,
-        priority=wishes.priority,
+        priority=wishes.priority if wishes.priority in case.context.policy.tiers else None,
         max_duration=case.run.max_duration,
     )
 
 
 def _only(case: Case, typed: Typed) -> Choice:
+    """The only profile that admits the document; else all of them with what keeps each from it."""
     report, workspace = case.report, case.workspace
     reasons: list[str] = []
-    places: set[Path] = set()
     fitting: list[Item[Profile]] = []
-    last: list[Breach] = []
+    missed: list[tuple[Item[Profile], list[Breach]]] = []
     for profile in workspace.profiles.values():
-        why = _applies(profile.spec, case)
-        if why is None and (last := breaches(profile.spec, typed)):
-            why = f"{last[0].value}, and it {last[0].says}"
-            places.add(last[0].path)
-        if why is None:
+        why, found = _applies(profile.spec, case), breaches(profile.spec, typed)
+        if why is None and not found:
             fitting.append(profile)
-        else:
-            reasons.append(f"{profile.name} ({why})")
+            continue
+        if why is None:
+            missed.append((profile, found))
+        reasons.append(f"{profile.name} ({why or f'{found[0].value}, and it {found[0].says}'})")
     if len(fitting) == 1:
         return Choice(fitting[0], decided=True)
     if any(case.doc.lost(path) for path in _SHAPING):
@@ -140,13 +142,27 @@ def _only(case: Case, typed: Typed) -> Choice:
         names = ", ".join(p.name for p in fitting)
         text = f"more than one profile of workspace {workspace.name} admits this run: {names}"
         report.error("profile-ambiguous", PROFILE, text, hint=f"write the one that is meant: policy: {{profile: {fitting[0].name}}}")
-    elif len(reasons) == 1 and last:
-        _tell(case, next(iter(workspace.profiles.values())), last)
     else:
-        text = f"no profile of workspace {workspace.name} admits this run: {'; '.join(reasons)}"
-        where = next(iter(places)) if len(places) == 1 else PROFILE
-        report.error("profile-none", where, text, hint="name the profile that is meant, and keep to what it allows")
+        _none(case, reasons, missed)
     return _OPEN
+
+
+def _none(case: Case, reasons: list[str], missed: list[tuple[Item[Profile], list[Breach]]]) -> None:
+    """No profile admits the document. The one that is evidently meant, if kind and GPUs leave one, is held against it field by field."""
+    if len(missed) == len(reasons) == 1:
+        _tell(case, *missed[0])
+        return
+    near = [(profile, found) for profile, found in missed if not any(b.path in _KIND_AND_GPUS for b in found)]
+    places = {found[0].path for _, found in missed}
+    where = next(iter(places)) if len(places) == 1 else PROFILE
+    hint, origin = "name the profile that is meant, and keep to what it allows", None
+    if len(near) == 1:
+        (profile, (first, *rest)) = near[0]
+        where, origin = first.path, profile.span(first.limit, key=True)
+        hint = f"{first.hint}, or name another profile and keep to it"
+        _tell(case, profile, rest)
+    text = f"no profile of workspace {case.workspace.name} admits this run: {'; '.join(reasons)}"
+    case.report.error("profile-none", where, text, hint=hint, origin=origin)
 
 
 def _named(case: Case, name: str, typed: Typed) -> Choice:

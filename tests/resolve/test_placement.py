@@ -83,7 +83,19 @@ def test_no_cluster_says_for_each_why() -> None:
 def test_a_node_too_small_points_at_the_field_that_causes_it() -> None:
     found = play(job("compute: {gpus: 1, memory: 800Gi}", gpus=None), policy=workspace()).one("no-node-fits")
     assert (found.path, "740Gi" in found.message) == ("compute.memory", True)
+    assert found.origin is not None
+    assert found.origin.file.endswith("cluster-fjord.yaml")
     assert play(job(gpus=5), policy=workspace()).one("no-node-fits").path == "compute.gpus"
+
+
+def test_what_a_profile_derives_from_the_gpus_is_shown_there() -> None:
+    profile = (
+        HEAD
+        + "kind: Profile\nmetadata:\n  name: l40s-small\nspec:\n  gpus: 1\n  cpuPerGpu: 40\n  queue: research\n  override: {gpus: {max: 4}}\n"
+    )
+    assert play(job(gpus=4, profile="l40s-small"), policy=profile).one("no-node-fits").path == "compute.gpus"
+    brought = profile.replace("cpuPerGpu: 40", "cpuPerGpu: 140")
+    assert play(job(gpus=None, profile="l40s-small"), policy=brought).one("no-node-fits").path == "policy.profile"
 
 
 def test_pieces_that_fit_one_by_one_but_not_at_once() -> None:
@@ -231,7 +243,8 @@ def test_queues_by_name_by_profile_and_by_default() -> None:
 
 def test_tiers_are_checked_where_the_document_names_them() -> None:
     assert play(job("policy: {priority: urgnt}"), policy=workspace()).one("priority-unknown").hint == "write urgent"
-    assert play(job("policy: {priority: urgnt, profile: l40s-small}")).errors() == ["profile-limit"]
+    assert play(job("policy: {priority: urgnt}")).errors() == ["priority-unknown"]
+    assert play(job("policy: {priority: urgnt, profile: l40s-small}")).errors() == ["priority-unknown"]
     assert play(job(), policy=workspace()).decided.placement.tier is None
     assert play(job(), policy=workspace(defaults="{priority: low}")).decided.placement.tier == "low"
 

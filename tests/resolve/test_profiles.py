@@ -107,9 +107,19 @@ def test_several_that_fit_are_listed() -> None:
 def test_none_that_fits_lists_each_with_its_reason() -> None:
     found = play(job(gpus=7)).one("profile-none")
     assert found.path == "compute.gpus"
-    assert play(job("compute: {gpus: 1, memory: 1Gi}", gpus=None)).one("profile-none").path == "policy.profile"
     assert "l40s-small (gpus is 7, and it allows at most 4)" in found.message
     assert "cpu (gpus is 7, and it fixes it at 0)" in found.message
+
+
+def test_the_profile_that_is_evidently_meant_is_held_against_the_run() -> None:
+    played = play(job("compute: {gpus: 1, memory: 1Gi, shm_size: 1Gi}", gpus=None))
+    found = played.one("profile-none")
+    assert (found.path, found.origin is not None) == ("compute.memory", True)
+    assert "cpu (gpus is 1, and it fixes it at 0)" in found.message
+    assert found.hint == "write 160Gi, or leave it out, or name another profile and keep to it"
+    assert played.one("profile-limit").path == "compute.shm_size"
+    both = play(job(gpus=1).replace("workload_kind: job", "workload_kind: jobset"))
+    assert both.one("profile-none").path == "run.workload_kind"
 
 
 def test_an_unknown_profile_names_the_nearest_and_the_place_of_the_list() -> None:
