@@ -91,7 +91,8 @@ def test_a_node_too_small_points_at_the_field_that_causes_it() -> None:
 def test_what_a_profile_derives_from_the_gpus_is_shown_there() -> None:
     profile = (
         HEAD
-        + "kind: Profile\nmetadata:\n  name: l40s-small\nspec:\n  gpus: 1\n  cpuPerGpu: 40\n  queue: research\n  override: {gpus: {max: 4}}\n"
+        + "kind: Profile\nmetadata:\n  name: l40s-small\nspec:\n  gpus: 1\n  cpuPerGpu: 40\n"
+        + "  queue: research\n  override: {gpus: {max: 4}}\n"
     )
     assert play(job(gpus=4, profile="l40s-small"), policy=profile).one("no-node-fits").path == "compute.gpus"
     brought = profile.replace("cpuPerGpu: 40", "cpuPerGpu: 140")
