@@ -32,32 +32,25 @@ ID = "flavor-without-nodes"
 
 
 def check(policy: Policy) -> Iterator[Diagnostic]:
-    """Findings of the rule. Clusters that list no node pools say nothing."""
+    """Findings of the rule, one for each flavor. Clusters that list no node pools say nothing."""
     for _, flavor in sorted(policy.flavors.items()):
         named = flavor.spec.clusters
         known = [c for name, c in sorted(policy.clusters.items()) if c.spec.nodePools and (named is None or name in named)]
         empty = [c for c in known if not any(matches(flavor.spec, pool) for pool in c.spec.nodePools)]
-        if named is not None:
-            for cluster in empty:
-                path = ("clusters", named.index(cluster.name))
-                yield flavor.finding(
-                    ID, path, _message(flavor, [cluster]), hint=_hint(flavor, [cluster]), origin=cluster.span(("nodePools",), key=True)
-                )
-        elif empty and len(empty) == len(policy.clusters) and not policy.lost("Cluster"):
-            yield flavor.finding(ID, ("nodeLabels",), _message(flavor, empty), hint=_hint(flavor, empty), key=True)
+        anywhere = named is None and (len(empty) < len(policy.clusters) or policy.lost("Cluster"))
+        if empty and not anywhere:
+            yield _finding(flavor, empty)
 
 
-def _message(flavor: Item[model.Flavor], clusters: list[Item[model.Cluster]]) -> str:
-    wanted = ", ".join(f"{key}={value}" for key, value in flavor.spec.nodeLabels.items())
-    where = f"cluster {clusters[0].name}" if len(clusters) == 1 else "any cluster"
-    return f"no node pool of {where} has the labels of {flavor.label}: {wanted}"
-
-
-def _hint(flavor: Item[model.Flavor], clusters: list[Item[model.Cluster]]) -> str:
-    """The pool that comes nearest."""
+def _finding(flavor: Item[model.Flavor], clusters: list[Item[model.Cluster]]) -> Diagnostic:
+    """At the label that the nearest pool lacks."""
     wanted = flavor.spec.nodeLabels
-    pools = [(sum(node_labels(p).get(k) == v for k, v in wanted.items()), p.name, p) for c in clusters for p in c.spec.nodePools]
-    _, name, pool = max(pools, key=lambda entry: (entry[0], entry[1]))
+    pools = [(sum(node_labels(p).get(k) == v for k, v in wanted.items()), p.name, c, p) for c in clusters for p in c.spec.nodePools]
+    _, name, cluster, pool = max(pools, key=lambda entry: (entry[0], entry[1]))
     labels = node_labels(pool)
-    has = ", ".join(f"{key}={labels[key]}" if key in labels else f"no {key}" for key in wanted if labels.get(key) != wanted[key])
-    return f"the nearest is pool {name}, which has {has}"
+    lacks = [key for key in wanted if labels.get(key) != wanted[key]]
+    text = ", ".join(f"{key}={value}" for key, value in wanted.items())
+    message = f"no node pool of cluster {' or '.join(c.name for c in clusters)} has the labels of {flavor.label}: {text}"
+    has = ", ".join(f"{key}={labels[key]}" if key in labels else f"no {key}" for key in lacks)
+    origin = cluster.span(("nodePools", cluster.spec.nodePools.index(pool), "labels"), key=True)
+    return flavor.finding(ID, ("nodeLabels", lacks[0]), message, hint=f"the nearest is pool {name}, which has {has}", origin=origin)

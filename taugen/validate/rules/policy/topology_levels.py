@@ -60,7 +60,7 @@ def _fault(item: Item[model.TopologySpec], at: int) -> Diagnostic | None:
     if level.domain in [other.domain for other in before]:
         hint = "a run could not say which of the two it means: keep one"
         return item.finding(ID, ("levels", at, "domain"), f"{level.domain} is a level already", hint=hint)
-    if before and _ORDER.index(level.domain) < _ORDER.index(before[-1].domain):
+    if before and before[-1].label != HOSTNAME and _ORDER.index(level.domain) < _ORDER.index(before[-1].domain):
         message = f"{level.domain} is wider than {before[-1].domain} before it"
         return item.finding(ID, ("levels", at, "domain"), message, hint=f"the order is {', '.join(_ORDER)}")
     return None

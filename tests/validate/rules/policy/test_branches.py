@@ -59,7 +59,7 @@ SPEAKS = [
     ("node-pool-gpus", cluster("[{name: a, count: 1, gpus: 4}]"), "spec.nodePools[0].gpus", "have no class", W),
     ("taint-twice", cluster("[{name: a, count: 1, taints: [{key: g, effect: NoSchedule}, {key: g, effect: NoSchedule}]}]"), "spec.nodePools[0].taints[1].key", "already", E),
     ("flavor-size", doc("Flavor", "{clusters: [mesa], nodeLabels: {" + ", ".join(f"l{n}: a" for n in range(9)) + "}}"), "spec.nodeLabels", "9 nodeLabels, but Kueue takes 8", E),
-    ("flavor-without-nodes", doc("Flavor", "{nodeLabels: {tern.example/nodes: nope}}"), "spec.nodeLabels", "any cluster", E),
+    ("flavor-without-nodes", doc("Flavor", "{nodeLabels: {tern.example/nodes: nope}}"), "spec.nodeLabels.tern.example/nodes", "cluster fjord or mesa", E),
     ("cpu-flavor-tainted", joined(cluster("[{name: a, count: 1, labels: {n: a}, taints: [{key: g, effect: NoExecute}]}]"), doc("Flavor", "{clusters: [cove], nodeLabels: {n: a}}")), "spec.nodeLabels", "g:NoExecute", E),
     ("flavor-gpu-class", doc("Flavor", "{clusters: [mesa], gpuClass: x, nodeLabels: {tern.example/nodes: general}}"), "spec.gpuClass", "have no GPUs", E),
     ("flavor-gpu-class", doc("Flavor", "{clusters: [fjord], nodeLabels: {tern.example/nodes: l40s}}"), "spec.nodeLabels", "class l40s-48gb", E),
