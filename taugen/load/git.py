@@ -9,6 +9,7 @@ live there, and a push needs them. What in it could change an answer is pinned b
 """
 
 import os
+import select
 import subprocess
 import tempfile
 import weakref
@@ -152,7 +153,7 @@ def run(
         process = start(args, cwd=cwd, stdin=source, stdout=out, stderr=err, env=environment(allow, env_extra))
         try:
             feed(process, [stdin] if isinstance(stdin, bytes) else stdin or ())
-            code = process.wait(timeout)
+            code = _wait(process, timeout)
         except subprocess.TimeoutExpired:
             raise GitError(args, 124, f"no end after {timeout:.0f} seconds") from None
         finally:
@@ -163,6 +164,20 @@ def run(
     if check and code:
         raise GitError(args, code, result.err.decode("utf-8", "replace"))
     return result
+
+
+def _wait(process: "subprocess.Popen[bytes]", timeout: float) -> int:
+    """The exit code. `Popen.wait` with a timeout sleeps between looks, and adds up to 50 ms to each git process; a pidfd wakes us at once."""
+    if not hasattr(os, "pidfd_open"):
+        return process.wait(timeout)
+    end = os.pidfd_open(process.pid)
+    try:
+        poll = select.poll()
+        poll.register(end, select.POLLIN)
+        over = bool(poll.poll(timeout * 1000))
+    finally:
+        os.close(end)
+    return process.wait(None if over else 0)
 
 
 def spool(args: Sequence[str]) -> IO[bytes]:
