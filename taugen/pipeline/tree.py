@@ -90,15 +90,15 @@ def compare(project: Project, report: Report, folder: Path) -> FolderChange:
         if old is not None and old == wanted.get(path):
             change.same += 1
             continue
-        header = None if old is None else file.parse_header(old)
-        owned = header is not None and header.project == project.name
-        if path not in wanted:
-            if owned:
+        verdict = None if old is None else file.verify(old, project.name)
+        if verdict == "edited":
+            hint = "put the change into the source, then delete the file"
+            trouble.append(Diagnostic("deploy-edited", f"{path} was edited by hand", Span(path), hint=hint))
+        elif path not in wanted:
+            if verdict == "ok":
                 change.deletes.append(path)
-        elif old is not None and not owned:
+        elif verdict == "foreign":
             trouble.append(Diagnostic("deploy-foreign", f"{path} is not a file of project {project.name}", Span(path), hint="move it away"))
-        elif old is not None and not file.intact(old):
-            trouble.append(Diagnostic("deploy-edited", f"{path} was edited by hand", Span(path), hint="put the change into the source, then delete the file"))
         else:
             change.writes[path] = wanted[path]
             if old is not None:
