@@ -88,6 +88,10 @@ class Policy:
     digest: str = ""
     """sha256 over the canonical policy documents, the overlays and the compiler's version."""
     sources: Mapping[str, str] = field(default_factory=dict)
+    _on: dict[str, dict[str, Item[model.Flavor]]] = field(init=False, default_factory=dict, compare=False, repr=False)
+    """Memory of `flavors_on`."""
+    _of_queue: dict[tuple[str, str], list[str]] = field(init=False, default_factory=dict, compare=False, repr=False)
+    """Memory of `queue_flavors_on`."""
 
     def of(self, kind: str) -> Mapping[str, Item[Any]]:
         """The documents of a kind by name; a Platform under its name."""
@@ -112,16 +116,24 @@ class Policy:
 
     def flavors_on(self, cluster: str) -> dict[str, Item[model.Flavor]]:
         """The flavors of one cluster, by name in order: those that name it, or that name none and match one of its node pools."""
-        item = self.clusters[cluster]
-        return {name: self.flavors[name] for name in sorted(self.flavors) if stands_on(self.flavors[name].spec, item)}
+        found = self._on.get(cluster)
+        if found is None:
+            item = self.clusters[cluster]
+            found = {name: self.flavors[name] for name in sorted(self.flavors) if stands_on(self.flavors[name].spec, item)}
+            self._on[cluster] = found
+        return found
 
     def queue_flavors_on(self, queue: str, cluster: str) -> list[str]:
         """Names of the flavors that ClusterQueue `queue` has on `cluster`, in the order of its quotas; empty: the queue is not there."""
-        item = self.queues.get(queue)
-        if item is None or (item.spec.clusters is not None and cluster not in item.spec.clusters):
-            return []
-        on = self.clusters[cluster]
-        return [q.flavor for q in item.spec.quotas if q.flavor in self.flavors and stands_on(self.flavors[q.flavor].spec, on)]
+        found = self._of_queue.get((queue, cluster))
+        if found is None:
+            item = self.queues.get(queue)
+            found = []
+            if item is not None and (item.spec.clusters is None or cluster in item.spec.clusters):
+                there = self.flavors_on(cluster)
+                found = [quota.flavor for quota in item.spec.quotas if quota.flavor in there]
+            self._of_queue[queue, cluster] = found
+        return found
 
     def clusters_of(self, workspace: str) -> list[str]:
         """The clusters of a workspace, sorted: those it names, or all."""

@@ -7,6 +7,7 @@ is not made up: a shape then says less, and the questions about it are milder.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 
 from taugen.policy import model
 from taugen.policy.references import settled
@@ -27,6 +28,19 @@ _NEARNESS = (
     "quota-too-small",
 )
 """Obstacles, the last nearest to success: of several clusters the one is told that lacks least."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """A policy as the key of a cache: rules ask one after the other about the same one, and its placement is worked out once."""
+
+    policy: Policy
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Known) and other.policy is self.policy
+
+    def __hash__(self) -> int:
+        return id(self.policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +79,14 @@ def upper(policy: Policy, profile: Item[model.Profile]) -> Iterator[Shape]:
         yield replace(small, workers=workers, causes=causes)
 
 
-def obstacle(placer: Placer, shape: Shape, clusters: Sequence[str]) -> Obstacle | None:
+@lru_cache(maxsize=1)
+def _placer(known: _Known) -> Placer:
+    return Placer(known.policy)
+
+
+def obstacle(policy: Policy, shape: Shape, clusters: Sequence[str]) -> Obstacle | None:
     """What keeps the shape off all of the clusters; None if one takes it."""
+    placer = _placer(_Known(policy))
     found: list[Obstacle] = []
     for queue in shape.queues:
         for gpu_class in shape.gpu_classes:

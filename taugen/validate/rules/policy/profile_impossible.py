@@ -28,7 +28,6 @@ from collections.abc import Iterator
 
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
-from taugen.resolve.placement import Placer
 from taugen.validate.profile_shapes import obstacle, smallest
 
 ID = "profile-impossible"
@@ -36,13 +35,12 @@ ID = "profile-impossible"
 
 def check(policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule, one for each profile."""
-    placer = Placer(policy)
     clusters = sorted(policy.clusters)
     for _, profile in sorted(policy.profiles.items()):
         shape = smallest(policy, profile)
         if shape is None or not shape.queues or not clusters:
             continue
-        found = obstacle(placer, shape, clusters)
+        found = obstacle(policy, shape, clusters)
         if found is not None:
             message = f"no run of {profile.label} can ever start: {found.text} (cluster {found.cluster})"
             hint = found.hint or "change the profile, or the queue that it names"

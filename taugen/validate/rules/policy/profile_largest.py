@@ -32,7 +32,6 @@ from collections.abc import Iterator
 
 from taugen.diag import Diagnostic, Severity
 from taugen.policy.set import Policy
-from taugen.resolve.placement import Placer
 from taugen.validate.profile_shapes import obstacle, smallest, upper
 
 ID = "profile-largest"
@@ -40,14 +39,13 @@ ID = "profile-largest"
 
 def check(policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule, for profiles whose smallest run is possible."""
-    placer = Placer(policy)
     clusters = sorted(policy.clusters)
     for _, profile in sorted(policy.profiles.items()):
         small = smallest(policy, profile)
-        if not clusters or (small is not None and obstacle(placer, small, clusters) is not None):
+        if not clusters or (small is not None and obstacle(policy, small, clusters) is not None):
             continue
         for shape in upper(policy, profile):
-            found = obstacle(placer, shape, clusters) if shape.queues else None
+            found = obstacle(policy, shape, clusters) if shape.queues else None
             if found is not None:
                 message = f"{profile.label} permits {shape.text}, which can't start: {found.text} (cluster {found.cluster})"
                 path = shape.causes.get(found.path, ())

@@ -35,7 +35,6 @@ from collections.abc import Iterator
 
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
-from taugen.resolve.placement import Placer
 from taugen.validate.profile_shapes import obstacle, smallest
 
 ID = "workspace-profile-nowhere"
@@ -43,7 +42,6 @@ ID = "workspace-profile-nowhere"
 
 def check(policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule, where the profile is possible at all."""
-    placer = Placer(policy)
     everywhere = sorted(policy.clusters)
     for name, workspace in sorted(policy.workspaces.items()):
         here = policy.clusters_of(name)
@@ -52,8 +50,8 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
             shape = smallest(policy, profile) if profile is not None else None
             if profile is None or shape is None or not shape.queues or not here or len(here) == len(everywhere):
                 continue
-            found = obstacle(placer, shape, here)
-            if found is not None and obstacle(placer, shape, everywhere) is None:
+            found = obstacle(policy, shape, here)
+            if found is not None and obstacle(policy, shape, everywhere) is None:
                 message = f"no run of {profile.label} can start on cluster {' or '.join(here)}: {found.text}"
                 hint = f"remove the profile, or add a cluster to {workspace.label} that has its nodes"
                 origin = profile.span(shape.causes.get(found.path, ()))
