@@ -1,8 +1,5 @@
-import http.server
-import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -11,6 +8,7 @@ from taugen.load import fastimport, git
 from taugen.load.fastimport import Pushed
 from tests.gitkit import commit, make_bare, make_repo
 from tests.gitkit import git as user_git
+from tests.httpkit import can_serve, serving
 
 WHO = b"Ada <ada@example.org> 1700000000 +0000"
 
@@ -243,55 +241,13 @@ def test_a_pinned_commit_is_fetched_by_its_id(pair):
         fastimport.fetch(other, str(server), "1" * 40)
 
 
-class Backend(http.server.BaseHTTPRequestHandler):
-    """Serves the repositories of a folder over http as a real server does, with git's own CGI program."""
-
-    folder: Path
-    password = ""
-
-    def log_message(self, *args):
-        pass
-
-    def do_GET(self):
-        if self.password and self.headers.get("Authorization", "") != self.password:
-            self.send_response(401)
-            self.send_header("WWW-Authenticate", 'Basic realm="x"')
-            self.end_headers()
-            return
-        path, _, query = self.path.partition("?")
-        env = os.environ | {
-            "GIT_PROJECT_ROOT": str(self.folder),
-            "GIT_HTTP_EXPORT_ALL": "1",
-            "PATH_INFO": path,
-            "QUERY_STRING": query,
-            "REMOTE_USER": "ada",
-            "REQUEST_METHOD": self.command,
-            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
-            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
-        }
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        out = subprocess.run(["git", "http-backend"], env=env, input=body, capture_output=True, check=True).stdout
-        head, _, content = out.partition(b"\r\n\r\n")
-        fields = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
-        self.send_response(int(fields.pop("Status", "200").split()[0]))
-        for name, value in fields.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    do_POST = do_GET  # noqa: N815
-
-
 @pytest.fixture
 def web(pair):
     _, server, _ = pair
-    if not (Path(user_git(server, "--exec-path")) / "git-http-backend").exists():
+    if not can_serve(server):
         pytest.skip("this git has no http-backend")
-    handler = type("Handler", (Backend,), {"folder": server.parent})
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_port}/{server.name}", handler
-        running.shutdown()
+    with serving(server.parent) as (url, handler):
+        yield f"{url}/{server.name}", handler
 
 
 def test_over_http(pair, web):
