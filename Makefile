@@ -4,7 +4,7 @@
 #   make test      all fast tests
 #   make check     style, types, layers, sizes; generated files are current
 #   make generate  writes the generated files: schemas/, docs/fields.md, docs/findings.md, clusters/
-#   make bench     speed, against the floor and against kubectl kustomize
+#   make bench     speed, against the floor and against kubectl kustomize; ARGS=--quick for a look
 #   make clean     removes the environment and caches
 
 SHELL := /bin/bash
