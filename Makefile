@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: demo test check generate schemas docs clusters bench clean
 .DEFAULT_GOAL := demo
 
-# One install, repeated only when what is needed changes. The stamp names the Python, so that another one makes a new environment.
+# One install, repeated only when pyproject.toml changes.
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "taugen needs Python 3.11 or newer; choose one with: make PYTHON=python3.12")'
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
