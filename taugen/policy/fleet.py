@@ -63,9 +63,9 @@ class Project(Spec):
         description="Globs of the run documents, relative to this file.",
     )
     overlays: Text = Field("overlays", description="Folder of the repository's own overlays.")
-    output: Output = Field(Output(), description="Where the deploy tree goes.")
-    evidence: EvidencePlace = Field(EvidencePlace(), description="Where evidence goes.")
-    safety: Safety = Field(Safety(), description="What publish may do without asking.")
+    output: Output = Field(Output.model_construct(), description="Where the deploy tree goes.")
+    evidence: EvidencePlace = Field(EvidencePlace.model_construct(), description="Where evidence goes.")
+    safety: Safety = Field(Safety.model_construct(), description="What publish may do without asking.")
 
 
 class Versions(Spec):
@@ -127,14 +127,14 @@ class Queueing(Spec):
 class Platform(Spec):
     """What holds for all clusters; at most one document."""
 
-    versions: Versions = Field(Versions(), description="Versions of what runs in the clusters.")
-    images: Images = Field(Images(), description="Which images runs may use.")
-    code: CodePolicy = Field(CodePolicy(), description="Where code may come from.")
+    versions: Versions = Field(Versions.model_construct(), description="Versions of what runs in the clusters.")
+    images: Images = Field(Images.model_construct(), description="Which images runs may use.")
+    code: CodePolicy = Field(CodePolicy.model_construct(), description="Where code may come from.")
     pricing: dict[DnsName, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
         default_factory=dict, description="Price by flavor: of a GPU hour, of a CPU hour where the flavor has no GPUs."
     )
-    defaults: Defaults = Field(Defaults(), description="Values that fill what a run leaves out.")
-    queueing: Queueing = Field(Queueing(), description="How Kueue itself is configured.")
+    defaults: Defaults = Field(Defaults.model_construct(), description="Values that fill what a run leaves out.")
+    queueing: Queueing = Field(Queueing.model_construct(), description="How Kueue itself is configured.")
 
 
 class Taint(Spec):

@@ -44,7 +44,7 @@ class ProfileRdma(Spec):
 class Profile(Spec):
     """A named compute shape, with what its users may change."""
 
-    applies: Applies = Field(Applies(), description="Who may use it.")
+    applies: Applies = Field(Applies.model_construct(), description="Who may use it.")
     kinds: list[Literal["job", "rayjob", "jobset"]] = Field(default_factory=list, description="Workload kinds it is for; left out: all.")
     gpus: Count | None = Field(None, description="GPUs of each worker.")
     workers: Annotated[int, Field(ge=1, le=100_000)] | None = Field(None, description="Workers, or nodes of a gang.")
@@ -111,17 +111,17 @@ class Workspace(Spec):
     """A tenant."""
 
     namespace: DnsName = Field(description="Its namespace, on each of its clusters.")
-    owners: Subjects = Field(Subjects(), description="Who may edit runs in the namespace.")
-    viewers: Subjects = Field(Subjects(), description="Who may look.")
+    owners: Subjects = Field(Subjects.model_construct(), description="Who may edit runs in the namespace.")
+    viewers: Subjects = Field(Subjects.model_construct(), description="Who may look.")
     queues: list[WorkspaceQueue] = Field(min_length=1, description="Its LocalQueues.")
     profiles: list[DnsName] = Field(default_factory=list, description="Profiles that its runs may use; left out: runs shape themselves.")
     identity: Identity | None = Field(None, description="The service account of its runs.")
     storage: list[DnsName] = Field(default_factory=list, description="Storages that its runs may mount.")
     secrets: list[ObjectName] = Field(default_factory=list, description="Secrets of the namespace that its runs may use.")
-    limits: Limits = Field(Limits(), description="Bounds of its runs.")
-    network: Network = Field(Network(), description="What its pods may reach.")
+    limits: Limits = Field(Limits.model_construct(), description="Bounds of its runs.")
+    network: Network = Field(Network.model_construct(), description="What its pods may reach.")
     podSecurity: Literal["restricted", "baseline", "privileged"] = Field("baseline", description="Pod Security Standard of the namespace.")
-    defaults: Defaults = Field(Defaults(), description="Values that fill what its runs leave out.")
+    defaults: Defaults = Field(Defaults.model_construct(), description="Values that fill what its runs leave out.")
     on_edit: Literal["wait", "replace", "beside"] | None = Field(
         None, description="What an edited run does while its older version is live; default wait."
     )

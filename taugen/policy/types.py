@@ -17,7 +17,7 @@ from taugen.words.errors import shown
 class Spec(BaseModel):
     """A mapping of a policy document: unknown keys are errors, values keep their types, nothing changes after reading."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
 
 def _fault(what: str, why: str) -> PydanticCustomError:

@@ -14,12 +14,12 @@ from taugen.spec.model import CodeSection, ComputeSection, ExecutionSection, Pol
 from taugen.spec.rundoc import RunDoc
 from taugen.words import Path
 
-_CODE = CodeSection()
-_COMPUTE = ComputeSection()
-_EXECUTION = ExecutionSection()
-_POLICY = PolicySection()
-_RUN = RunSection()
-_RUNTIME = RuntimeSection()
+_CODE = CodeSection.model_construct()
+_COMPUTE = ComputeSection.model_construct()
+_EXECUTION = ExecutionSection.model_construct()
+_POLICY = PolicySection.model_construct()
+_RUN = RunSection.model_construct()
+_RUNTIME = RuntimeSection.model_construct()
 KIND: Path = ("run", "workload_kind")
 
 

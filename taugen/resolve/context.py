@@ -19,8 +19,8 @@ GRACE_SECONDS = 600
 """Time between SIGTERM and SIGKILL where nobody says: TauGrid's, enough for a checkpoint."""
 _MOST_CHOICES = 20_000
 
-_IMAGES = KindImages()
-_RUNTIME = RuntimeSection()
+_IMAGES = KindImages.model_construct()
+_RUNTIME = RuntimeSection.model_construct()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from taugen.spec.types import (
 class Section(BaseModel):
     """A mapping of tau.yaml: unknown keys are errors, values keep their types, nothing changes after reading."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
 
 class SourceImage(Section):
