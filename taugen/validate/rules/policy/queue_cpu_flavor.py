@@ -34,7 +34,7 @@ Mends:
             memory: {nominal: 0}
             nvidia.com/gpu: {nominal: 0}
 
-Source: Kueue flavorassigner.go (taints); kueue-config (submitter of a RayJob is a podset); seen with Kueue 0.19.2
+Source: Kueue flavorassigner.go (taints); rayjob_webhook.go (the submitter of a RayJob is a podset); seen with Kueue 0.19.2
 """
 
 from collections.abc import Iterator
