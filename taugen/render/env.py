@@ -196,7 +196,7 @@ def _trial(run: ResolvedRun) -> dict[str, Json]:
     """CPUs and GPUs of one trial: as many trials share a worker as `max_concurrent_trials` needs, no more."""
     at_once = run.program.tune.get("max_concurrent_trials")
     share = max(1, -(-int(at_once) // run.nodes)) if isinstance(at_once, int) else 1
-    cpus = int(quantity.parse(run.worker.cpu))
+    cpus = int(quantity.parse(run.worker.cpu_limit or run.worker.cpu))
     out: dict[str, Json] = {"cpu": max(1, cpus // share)}
     if run.gpus:
         out["gpu"] = run.gpus // share if run.gpus >= share else round(run.gpus / share, 4)

@@ -17,10 +17,15 @@ from taugen.render.env import LAUNCH_DIR, code_dir, program_file, python_path
 from taugen.render.frame import Frame
 from taugen.resolve.run import ResolvedRun
 
-LAUNCH, SETUP, CHECKPOINT, TUNE, CHECKOUT = "launch.sh", "setup.sh", "tau_checkpoint.py", "tau_tune.py", "checkout.sh"
+LAUNCH, SETUP, RAY, CHECKPOINT, TUNE, CHECKOUT = "launch.sh", "setup.sh", "ray.sh", "tau_checkpoint.py", "tau_tune.py", "checkout.sh"
 COMMAND = ("/bin/sh", f"{LAUNCH_DIR}/{LAUNCH}")
 BASH = """# Setup lines get bash where the image has it.
 if [ -z "${BASH_VERSION-}" ] && command -v bash >/dev/null; then exec bash "$0" "$@"; fi
+"""
+RAY_SETUP = """if [ -e /tmp/tau-setup.failed ]; then
+  echo "launch: the setup lines failed, as the log of the head says" >&2
+  exit 1
+fi
 """
 _SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 
@@ -39,6 +44,8 @@ def launch_files(f: Frame) -> dict[str, str]:
         out[CHECKPOINT] = script(CHECKPOINT)
     if run.program.setup is not None:
         out[SETUP] = setup_script(run.program.setup)
+        if run.kind == "rayjob":
+            out[RAY] = script(RAY)
     if run.program.launcher == "ray-tune":
         out[TUNE] = script(TUNE)
     if run.code.delivery == "git":
@@ -88,6 +95,8 @@ def _environment(f: Frame) -> list[str]:
     """Variables that only the pod knows, the folder to start in, and on Ray the arguments: its submission would parse them twice."""
     run = f.run
     out: list[str] = []
+    if run.kind == "rayjob" and run.program.setup is not None:
+        out.append(RAY_SETUP)
     if run.kind != "rayjob":
         out.append(f'export PYTHONPATH="${{PYTHONPATH:+$PYTHONPATH:}}"{_quoted(":".join(python_path(run)))}\n')
     if run.program.launcher == "torchrun" and f.gang:

@@ -220,8 +220,8 @@ def _checkout(f: Frame, size: Object) -> Object:
         env.append({"name": "TAU_GIT_PROGRAM", "value": escape(program_file(f.run) or "")})
     env.append({"name": "TAU_GIT_ROOT", "value": code.root})
     env.append({"name": "TAU_GIT_URL", "value": escape(code.url)})
-    env = [{"name": v.name, "value": escape(v.value)} for v in f.run.env if v.name.upper() in PROXY and v.secret is None] + env
-    return container(f, "checkout", f.run.image, size, command=("/bin/sh", f"{LAUNCH_DIR}/{CHECKOUT}"), env=env, mounts=mounts)
+    proxy: list[Json] = [{"name": v.name, "value": escape(v.value)} for v in f.run.env if v.name.upper() in PROXY and v.secret is None]
+    return container(f, "checkout", f.run.image, size, command=("/bin/sh", f"{LAUNCH_DIR}/{CHECKOUT}"), env=proxy + env, mounts=mounts)
 
 
 def key_volume(f: Frame) -> list[Json]:

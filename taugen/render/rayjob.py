@@ -10,7 +10,7 @@ typed but pip's requirements; arguments stand in the launch script."""
 from taugen.render.configmap import Delivered
 from taugen.render.env import LAUNCH_DIR, environment
 from taugen.render.frame import Frame, metadata, queued
-from taugen.render.launch import COMMAND, SETUP
+from taugen.render.launch import COMMAND, RAY
 from taugen.render.pod import container, init_containers, key_volume, pod, resources, volumes
 from taugen.render.types import Object
 from taugen.resolve.run import Resources
@@ -68,7 +68,8 @@ def _cluster(f: Frame, delivered: Delivered) -> Object:
 def _group(f: Frame, delivered: Delivered, name: str, size: Resources, ports: list[Json] | None) -> Object:
     """The pods of the head, or of the workers. KubeRay runs a container's command before it starts Ray, in the same shell."""
     own = volumes(f, delivered, shm=ports is None)
-    command = (".", f"{LAUNCH_DIR}/{SETUP}") if f.run.program.setup is not None else ()
+    role = "head" if ports is not None else "worker"
+    command = (".", f"{LAUNCH_DIR}/{RAY}", role) if f.run.program.setup is not None else ()
     main = container(f, name, f.run.image, resources(size), command=command, ports=ports, env=environment(f), mounts=own.mounts)
     init = init_containers(f, size)
     return pod(f, main, volumes=own.volumes + key_volume(f), init=init, placed=ports is None)

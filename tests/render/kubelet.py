@@ -15,7 +15,7 @@ from typing import Any
 from taugen.render.expand import expand
 from taugen.render.types import Rendered
 
-MOVED = ("/tau/", "/ckpt", "/mnt", "/data")
+MOVED = ("/tau/", "/tmp/tau-setup", "/ckpt", "/mnt", "/data")
 
 
 def pod_spec(obj: dict[str, Any], group: str = "head") -> dict[str, Any]:

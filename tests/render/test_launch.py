@@ -15,7 +15,7 @@ import pytest
 from taugen.render.run import render_run
 from taugen.resolve.run import Checkpoint, Code, EnvVar, ImageCopy
 from tests.render import build
-from tests.render.kubelet import Node, fake_python
+from tests.render.kubelet import Node, fake_python, pod_spec
 
 SHOW = b"""import json, os, sys
 print(json.dumps({"argv": sys.argv[1:], "cwd": os.getcwd(), "env": dict(os.environ)}))
@@ -136,9 +136,24 @@ def test_failing_setup_stops_the_start(tmp_path: Path) -> None:
 def test_setup_on_ray_runs_before_ray_in_its_shell(tmp_path: Path) -> None:
     found = node(tmp_path, kind="rayjob", program={"launcher": "ray", "setup": "export FROM_SETUP=1"})
     container = found.run["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"][0]
+    (tmp_path / "tmp").mkdir()
     joined = "".join(f" {word} " for word in container["command"])  # KubeRay common/pod.go convertCmdToString
-    shell = found.moved(f"{joined} && echo $FROM_SETUP")
+    shell = found.moved(f"{joined} && ulimit -n 1024; echo $FROM_SETUP")
     assert subprocess.run(["bash", "-lc", "--", shell], capture_output=True, text=True, check=True).stdout == "1\n"
+
+
+def test_failing_setup_on_ray_fails_the_job(tmp_path: Path) -> None:
+    found = node(tmp_path, kind="rayjob", program={"launcher": "ray", "python": sys.executable, "setup": "false\necho on"})
+    (tmp_path / "tmp").mkdir()
+    for group, ended in (("head", 0), ("workers", 1)):
+        container = pod_spec(found.run, group)["containers"][0]
+        shell = found.moved("".join(f" {word} " for word in container["command"]) + "&& ulimit -n 1024; echo ray start")
+        done = subprocess.run(["bash", "-c", "--", shell], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (ended, "ray start\n" if group == "head" else "")
+    process = found.start()
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (1, "")
+    assert "the setup lines failed" in err
 
 
 def test_pip_falls_back_to_the_user(tmp_path: Path) -> None:
@@ -288,6 +303,14 @@ def test_checkout_of_a_commit(tmp_path: Path, origin: Path) -> None:
     found = Node(root, render_run(build.run(code=code, program={"launcher": "shell", "file": "run.sh"}), build.reader({})))
     assert checkout(found).returncode == 0
     assert found.out() == "first\n"
+
+
+def test_checkout_goes_through_the_runs_proxy() -> None:
+    code = Code("git", "says so", url="https://git.example/x.git", commit="0" * 40)
+    env = (EnvVar("HTTPS_PROXY", "http://proxy:3128"), EnvVar("LR", "1"), EnvVar("no_proxy", secret="a", key="b"))
+    job: Any = render_run(build.run(code=code, env=env), build.reader({}))[-1].obj
+    checkout = job["spec"]["template"]["spec"]["initContainers"][0]
+    assert [e["name"] for e in checkout["env"]] == ["HTTPS_PROXY", "TAU_GIT_COMMIT", "TAU_GIT_ROOT", "TAU_GIT_URL"]
 
 
 def test_checkout_says_what_is_missing(tmp_path: Path, origin: Path) -> None:
