@@ -174,6 +174,6 @@ class Cluster(Spec):
 
     gitops: GitOps = Field(description="What applies the deploy tree.")
     nodePools: list[NodePool] = Field(default_factory=list, description="The nodes, which quotas and profiles are held against.")
-    labels: dict[LabelKey, LabelValue] = Field(default_factory=dict, description="Labels of the cluster, e.g. region.")
+    labels: dict[LabelKey, LabelValue] = Field(default_factory=dict, description="Labels of the cluster, e.g. region: written on its Applications and Kustomizations.")
     overlays: list[DnsName] = Field(default_factory=list, description="Overlays that patch what is rendered for it, in this order.")
     role: Literal["standalone"] = Field("standalone", description="standalone; manager and worker come with MultiKueue.")

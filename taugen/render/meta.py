@@ -52,7 +52,7 @@ def metadata(
     out: Object = {"name": name}
     if namespace is not None:
         out["namespace"] = namespace
-    out["labels"] = _sorted({MANAGED_BY: "taugen", **(labels or {})})
+    out["labels"] = _sorted({**(labels or {}), MANAGED_BY: "taugen"})
     out["annotations"] = _sorted(notes)
     return out
 

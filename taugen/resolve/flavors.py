@@ -142,18 +142,37 @@ def amount(value: Decimal, like: str) -> str:
 
 def _lendable(pool: _Pool, cohort: str, flavor: str, resource: str) -> Decimal:
     """What the rest of the cohort's whole tree could lend. Bounds of cohorts inside the tree are left out: this never says too little."""
-    policy = pool.policy
-    root = _root(policy, cohort)
-    total = ZERO
-    for name, other in policy.queues.items():
-        if name == pool.queue or other.spec.cohort is None or _root(policy, other.spec.cohort) != root:
-            continue
-        if other.spec.clusters is None or pool.cluster in other.spec.clusters:
-            total += _offered(other.spec.quotas, flavor, resource)
-    for name, item in policy.cohorts.items():
-        if _root(policy, name) == root:
-            total += _offered(item.spec.quotas, flavor, resource)
-    return total
+    everybody = _offers(pool.policy, pool.cluster).get((_root(pool.policy, cohort), flavor, resource), ZERO)
+    own = pool.policy.queues[pool.queue].spec
+    here = own.clusters is None or pool.cluster in own.clusters
+    return everybody - _offered(own.quotas, flavor, resource) if here else everybody
+
+
+_Offers = dict[tuple[str, str, str], Decimal]
+_kept: list[tuple[Policy, dict[str, _Offers]]] = []
+"""The sums of the last policy, by cluster: asked for once per flavor and resource of every queue."""
+
+
+def _offers(policy: Policy, cluster: str) -> _Offers:
+    """(root cohort, flavor, resource) -> what all members on `cluster` could lend together."""
+    if not _kept or _kept[0][0] is not policy:
+        _kept[:] = [(policy, {})]
+    known = _kept[0][1]
+    if cluster not in known:
+        total: _Offers = {}
+        for queue in policy.queues.values():
+            if queue.spec.cohort is not None and (queue.spec.clusters is None or cluster in queue.spec.clusters):
+                _add(total, _root(policy, queue.spec.cohort), queue.spec.quotas)
+        for name, item in policy.cohorts.items():
+            _add(total, _root(policy, name), item.spec.quotas)
+        known[cluster] = total
+    return known[cluster]
+
+
+def _add(total: _Offers, root: str, quotas: Sequence[FlavorQuotas]) -> None:
+    for flavor, resource in {(entry.flavor, resource) for entry in quotas for resource in entry.resources}:
+        key = (root, flavor, resource)
+        total[key] = total.get(key, ZERO) + _offered(quotas, flavor, resource)
 
 
 def _offered(quotas: Sequence[FlavorQuotas], flavor: str, resource: str) -> Decimal:

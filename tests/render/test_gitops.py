@@ -197,3 +197,12 @@ def test_health_rules_are_outside_of_every_synced_path(paths):
     sources = {a["spec"]["source"]["path"] for a in applications(paths).values()}
     assert not any(path.startswith("clusters/fjord/bootstrap") for path in sources)
     assert not any(path.startswith("mesa/bootstrap") for path in paths)
+
+
+@pytest.mark.parametrize("engine", ["argocd, url: https://git.tern.example/a.git", "flux, url: https://git.tern.example/a.git"])
+def test_the_clusters_labels_stand_on_what_syncs_it(engine):
+    labelled = HEAD.replace("spec:\n", "spec:\n  labels: {region: fjord, app.kubernetes.io/managed-by: me}\n")
+    objects = by_path(render_platform(policy_with(f"{labelled}{{engine: {engine}}}\n")))
+    mine = [o["metadata"]["labels"] for p, o in objects.items() if p.startswith("mesa/gitops/")]
+    assert mine
+    assert all(labels["region"] == "fjord" and labels["app.kubernetes.io/managed-by"] == "taugen" for labels in mine)

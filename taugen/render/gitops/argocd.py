@@ -167,7 +167,7 @@ def _ignored() -> list[Json]:
 
 
 def _object(item: Item[model.Cluster], kind: str, name: str, spec: Object, *, wave: int, workspace: str | None = None) -> Object:
-    labels = {} if workspace is None else {meta.WORKSPACE: workspace}
+    labels = dict(item.spec.labels) if workspace is None else {**item.spec.labels, meta.WORKSPACE: workspace}
     # Argo CD then renders an Application again only when a commit touches its own folder (docs/operator-manual/high_availability.md).
     notes = {"argocd.argoproj.io/manifest-generate-paths": "."} if kind == "Application" else {}
     metadata = meta.metadata(name, namespace=names.namespace(item.spec.gitops), labels=labels, annotations=notes, wave=wave)

@@ -124,5 +124,5 @@ def _object(item: Item[model.Cluster], api_version: str, kind: str, name: str, s
 
 
 def _metadata(item: Item[model.Cluster], name: str, workspace: str | None) -> Object:
-    labels = {} if workspace is None else {meta.WORKSPACE: workspace}
+    labels = dict(item.spec.labels) if workspace is None else {**item.spec.labels, meta.WORKSPACE: workspace}
     return meta.metadata(name, namespace=names.namespace(item.spec.gitops), labels=labels)
