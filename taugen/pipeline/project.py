@@ -7,6 +7,7 @@ working tree read where a commit is meant.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from taugen.diag import Diagnostic, Refused, Severity, Span
 from taugen.load import git
@@ -15,7 +16,9 @@ from taugen.load.tree import GitTree, SourceTree, WorkTree
 from taugen.policy.load import load_policy, with_overlays
 from taugen.policy.model import Project as ProjectSpec
 from taugen.policy.set import Policy
-from taugen.render.overlay import Overlays, load_overlays
+
+if TYPE_CHECKING:
+    from taugen.render.overlay import Overlays
 
 ROOT_FILE = "taugen.yaml"
 LOCK_FILE = "taugen.lock"
@@ -31,7 +34,7 @@ class Project:
     root: Path
     tree: SourceTree
     policy: Policy
-    overlays: Overlays
+    overlays: "Overlays"
     matcher: Matcher
     findings: tuple[Diagnostic, ...] = ()
     schemas: tuple[Path | Mapping[str, bytes], ...] = ()
@@ -100,6 +103,8 @@ def load_project(root: Path, tree: SourceTree, *, whole: bool = True) -> Project
 
     Raises `Refused` with the findings if taugen.yaml itself can't be read.
     """
+    from taugen.render.overlay import load_overlays
+
     policy, found = load_policy(tree)
     if policy is None:
         raise Refused(f"{ROOT_FILE} can't be read", findings=found)

@@ -7,14 +7,16 @@ state that exists means that the run was published once and for all. What must n
 
 import re
 from dataclasses import asdict, dataclass, replace
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from taugen import __version__
 from taugen.load.nodes import parse
 from taugen.render import file
-from taugen.resolve.run import ResolvedRun
 from taugen.words import Json
 from taugen.words.emit import emit
+
+if TYPE_CHECKING:
+    from taugen.resolve.run import ResolvedRun
 
 FOLDER = ".taugen/state"
 Phase = Literal["live", "cancelled", "replaced"]
@@ -89,7 +91,7 @@ def state_path(workspace: str, run: str) -> str:
     return f"{FOLDER}/{workspace}/{run[-8:-6]}/{run}.yaml"
 
 
-def of(run: ResolvedRun, commit: str) -> RunState:
+def of(run: "ResolvedRun", commit: str) -> RunState:
     """The state of a run that is published now, from the source commit `commit`."""
     doc = run.doc
     code = run.code.tree.digest() if run.code.tree is not None else run.code.commit or ""
@@ -111,7 +113,7 @@ def of(run: ResolvedRun, commit: str) -> RunState:
     return RunState(doc.workspace, doc.name, doc.run, doc.digest, doc.file, commit, run.cluster, "live", 1, run.policy_digest, code, refs, body)
 
 
-def references(run: ResolvedRun) -> tuple[Reference, ...]:
+def references(run: "ResolvedRun") -> tuple[Reference, ...]:
     """The objects that the run needs while it lives."""
     place, namespace = run.placement, run.namespace
     refs = [("Namespace", "", namespace), ("LocalQueue", namespace, place.queue), ("ClusterQueue", "", place.cluster_queue)]
@@ -124,7 +126,7 @@ def references(run: ResolvedRun) -> tuple[Reference, ...]:
     return (*refs, *(("Secret", namespace, name) for name in sorted(secrets)))
 
 
-def _kept(run: ResolvedRun) -> dict[str, Json]:
+def _kept(run: "ResolvedRun") -> dict[str, Json]:
     """What stands in state for the collector and for retries."""
     request: dict[str, Json] = {"kind": run.kind, "nodes": run.nodes, "gpus": run.gpus, "gpuClass": run.gpu_class, "profile": run.profile}
     request |= {"queue": run.placement.cluster_queue, "tier": run.placement.tier, "image": run.image, "maxDuration": run.max_duration}
