@@ -171,7 +171,10 @@ def _writable(case: Case, mounts: list[VolumeMount], path: Path, typed: str, *, 
         text, hint = f"{what} {place} lies in storage {mount.storage}, which can only be read", "mount a storage that can be written"
     else:
         return place
-    if mounts or not case.report.refused:  # else a storage that is not there has been reported, and this is its echo
+    # A storage that is not there, or that could not be read, has been reported: this would be its echo.
+    echo = mount is None and place is not None and any(case.doc.lost(("storage", name)) for name in ("data", "mounts"))
+    case.report.refused |= echo
+    if not echo and (mounts or not case.report.refused):
         case.report.error("storage-place", path, text, hint=hint)
     return None
 

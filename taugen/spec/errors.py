@@ -33,6 +33,7 @@ _BOUNDS = {
     "less_than": ("lt", "less than"),
 }
 _EXAMPLES = {
+    "text": "write one text",
     "whole": "write a whole number, such as 1",
     "number": "write a number, such as 0.5",
     "yes-or-no": "write true or false",
@@ -55,7 +56,7 @@ def translate(draft: Draft, errors: list[ErrorDetails]) -> set[Path]:
     for path, error in ordinary:
         field = _field(path[:-1] if error["type"] == "missing" else path)
         drop.add(field)
-        if error["type"] != "missing" or path not in draft.gone:
+        if not (error["type"] == "missing" and path in draft.gone) and draft.as_typed(path) not in draft.document.lost:
             draft.findings.append(_finding(draft, path, error))
         draft.gone.add(field)
     return drop
@@ -80,7 +81,8 @@ def _finding(draft: Draft, path: Path, error: ErrorDetails) -> Diagnostic:
     if kind == "missing":
         parent = draft.as_typed(path[:-1])
         known = fields.field(path)
-        hint = known.description if known is not None and known.description else f"write {path[-1]}"
+        about = known.description if known is not None else ""
+        hint = f"write {path[-1]}: {about[:1].lower()}{about[1:].rstrip('.')}"
         return Diagnostic(
             "field-missing", f"{dotted(parent)} has no {path[-1]}", draft.document.span(parent), dotted((*parent, path[-1])), hint
         )

@@ -118,3 +118,10 @@ spec:
 """
     assert play(job(), policy=policy).decided.data_dir == "/data"
     assert play(job("storage: {output: /data/here}"), policy=policy).decided.output == "/data/here"
+
+
+def test_a_storage_that_could_not_be_read_is_not_also_a_missing_place() -> None:
+    for broken in ("data: [audio]", "mounts: [{name: a, storage: audio}]"):
+        played = play(job(f"storage: {{{broken}, output: /data/x}}", "checkpoint: {path: /data/y}"))
+        assert [rule for rule in played.errors() if rule not in {"value-type", "field-missing"}] == []
+        assert played.run is None
