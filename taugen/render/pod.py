@@ -49,7 +49,7 @@ def volumes(f: Frame, delivered: Delivered, *, shm: bool = True) -> Volumes:
     if shm and run.shm is not None:
         out.append({"name": SHM_VOLUME, "emptyDir": {"medium": "Memory", "sizeLimit": run.shm}})
         mounts.append({"name": SHM_VOLUME, "mountPath": "/dev/shm"})  # noqa: S108
-    if all(mount.path != HOT_DIR for mount in run.mounts):
+    if HOT_DIR not in {mount.path for mount in run.mounts} | {copy.mount_path for copy in run.copies}:
         out.append({"name": HOT_VOLUME, "emptyDir": {}})
         mounts.append({"name": HOT_VOLUME, "mountPath": HOT_DIR})
     for mount in run.mounts:

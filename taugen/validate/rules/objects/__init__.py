@@ -10,6 +10,7 @@ from taugen.validate.rules.objects import (
     flux_kustomization,
     gang_names,
     jobset_notation,
+    label_form,
     managed_field,
     max_exec_label,
     object_size,
@@ -35,6 +36,7 @@ from taugen.validate.rules.objects import (
     synced_path,
     topology_annotation,
     topology_missing,
+    volume_mounts,
 )
 
 RULES = (
@@ -47,6 +49,7 @@ RULES = (
     flux_kustomization,
     gang_names,
     jobset_notation,
+    label_form,
     managed_field,
     max_exec_label,
     object_size,
@@ -72,4 +75,5 @@ RULES = (
     synced_path,
     topology_annotation,
     topology_missing,
+    volume_mounts,
 )

@@ -15,9 +15,9 @@ from tests.validate.rules.objects.runs import compiled, findings, patched
 
 HERE = Path(__file__).parent
 RUNS = (
-    "configmap_items", "container_resources", "gang_names", "jobset_notation", "managed_field", "max_exec_label", "own_references",
-    "pod_priority", "pod_security", "podset_count", "ray_groups", "ray_job", "ray_runtime", "ray_submitter", "reconciler_annotations",
-    "resource_covered", "retry_inside", "run_once", "topology_annotation", "topology_missing",
+    "configmap_items", "container_resources", "gang_names", "jobset_notation", "label_form", "managed_field", "max_exec_label",
+    "own_references", "pod_priority", "pod_security", "podset_count", "ray_groups", "ray_job", "ray_runtime", "ray_submitter", "reconciler_annotations",
+    "resource_covered", "retry_inside", "run_once", "topology_annotation", "topology_missing", "volume_mounts",
 )  # fmt: skip
 
 
@@ -64,6 +64,7 @@ RAY = "kind: RayJob, name: 'whisper-.*'"
 PODS = "kind: PodTemplate"
 PROTEIN = "kind: PodTemplate, labelSelector: taugen.dev/workspace=protein"
 TEMPLATE = "/spec/rayClusterSpec/workerGroupSpecs/0/template"
+MOUNTS = "/spec/template/spec/containers/0/volumeMounts"
 GROUP = "/spec/rayClusterSpec/workerGroupSpecs/0"
 
 
@@ -209,6 +210,11 @@ def container(text: str) -> str:
             "gang-names",
             "more than 63",
         ),
+        (JOB, "{metadata: {labels: {'-x': a}}}", "label-form", "no name of a label"),
+        (JOB, "{metadata: {annotations: {'a b': c}}}", "label-form", "the annotation a b"),
+        (PODS, "{spec: {volumes: [{name: A_b, emptyDir: {}}]}}", "volume-mounts", "A_b is no name"),
+        (JOB, "[{op: copy, from: /spec/template/spec/volumes/0, path: /spec/template/spec/volumes/-}]", "volume-mounts", "two volumes are"),
+        (JOB, f"[{{op: replace, path: {MOUNTS}/0/mountPath, value: /mnt}}]", "volume-mounts", "mounted at /mnt"),
         (JOB, "{spec: {template: {spec: {subdomain: other}}}}", "gang-names", "the run has no Service other"),
         (
             JOB,
