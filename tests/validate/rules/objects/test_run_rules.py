@@ -16,7 +16,8 @@ from tests.validate.rules.objects.runs import compiled, findings, patched
 HERE = Path(__file__).parent
 RUNS = (
     "configmap_items", "container_resources", "gang_names", "jobset_notation", "label_form", "managed_field", "max_exec_label",
-    "own_references", "pod_priority", "pod_security", "podset_count", "ray_groups", "ray_job", "ray_runtime", "ray_submitter", "reconciler_annotations",
+    "own_references", "pod_priority", "pod_security", "podset_count", "ray_groups", "ray_job",
+    "ray_runtime", "ray_submitter", "reconciler_annotations",
     "resource_covered", "retry_inside", "run_once", "topology_annotation", "topology_missing", "volume_mounts",
 )  # fmt: skip
 
