@@ -241,7 +241,9 @@ class TestNames:
     def test_unseen_characters_in_commands(self) -> None:
         assert run("", section=", args: ['a\u202eb']") == ["e look-alike run.args[0]"]
         assert run("", section=', args: ["a\\u202eb"]') == ["e look-alike run.args[0]"]
+        assert run('description: "a\\0b"') == ["e look-alike description"]
         assert run("experiment: {project: 'вision'}") == ["e look-alike experiment.project"]
+        assert run("experiment: {project: 'expérience'}") == []
         assert run("description: 'été \u200b'\nexperiment: {hyperparameters: {a: é}}") == []
 
 
@@ -295,6 +297,12 @@ class TestOthers:
         assert run("", compute="{gpus: 1, memory: 32Gi, memory_limit: 64Gi, shm_size: 48Gi}") == []
         assert run("", compute="{gpus: 1, memory: 32768Mi, shm_size: 32Gi}") == []
         assert run("", compute="{gpus: 1, memory: 32Gi, shm_size: 33Gi}") == ["e shm-size compute.shm_size"]
+
+    def test_sizes_of_nothing(self) -> None:
+        assert run("", compute="{gpus: 0, cpus: 0, memory: 0Gi, disk: 0, head: {}}") == [
+            f"e size-zero compute.{n}" for n in ("cpus", "memory", "disk")
+        ]
+        assert run("", kind="rayjob", compute="{gpus: 0, head: {cpus: 0m}}") == ["e size-zero compute.head.cpus"]
 
     def test_namespace(self) -> None:
         assert run("policy: {namespace: lab-climate}") == ["e workspace-mismatch policy.namespace"]
