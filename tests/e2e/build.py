@@ -65,7 +65,7 @@ COMPONENTS = {
         "github.com/argoproj/argo-cd/v3/cmd",
         "",
         "github.com/argoproj/argo-cd/v3",
-        ("manifests/crds", "manifests/cluster-rbac/application-controller", "manifests/base/config"),
+        ("manifests/crds", "manifests/cluster-rbac/application-controller", "manifests/base/application-controller-roles", "manifests/base/config"),
     ),
 }
 # What a word of --with brings beside the core.
@@ -123,40 +123,51 @@ def binary(name: str) -> Path:
 
 
 def objects(name: str) -> list[dict[str, Any]]:
-    """The objects that a built component's module ships."""
-    found: list[dict[str, Any]] = json.loads((folder(name) / "objects.json").read_text(encoding="utf-8"))
+    """The objects that a component's module ships; the module is fetched if need be, the program is not built."""
+    file = folder(name) / "objects.json"
+    if not file.exists():
+        with _scratch(name) as scratch:
+            _go(scratch, name, "mod", "download", COMPONENTS[name].module)
+            source = _go(scratch, name, "list", "-m", "-f", "{{.Dir}}", COMPONENTS[name].module).strip()
+        made = [item for part in COMPONENTS[name].folders for item in _kustomize(Path(source, part))]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(f".{os.getpid()}")
+        part.write_text(json.dumps(made), encoding="utf-8")
+        part.rename(file)
+    found: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
     return found
 
 
 def build(names: tuple[str, ...]) -> None:
     """Build what is not in the cache, one after another, saying so. Raises BuildError."""
     for number, name in enumerate(names, 1):
-        if _complete(name):
+        if binary(name).exists():
             continue
         with _lock():
-            if not _complete(name):
-                print(f"building {name} ({number} of {len(names)}; minutes the first time)", file=sys.stderr, flush=True)
+            if not binary(name).exists():
+                print(f"e2e: building {name} ({number} of {len(names)}; minutes the first time)", file=sys.stderr, flush=True)
                 _build(name)
-
-
-def _complete(name: str) -> bool:
-    return binary(name).exists() and (not COMPONENTS[name].folders or (folder(name) / "objects.json").exists())
+    for name in names:
+        if COMPONENTS[name].folders:
+            objects(name)
 
 
 def _build(name: str) -> None:
     component = COMPONENTS[name]
-    place = folder(name)
-    place.joinpath("bin").mkdir(parents=True, exist_ok=True)
+    binary(name).parent.mkdir(parents=True, exist_ok=True)
+    target = binary(name).with_name(f".{name}.part")
+    with _scratch(name) as scratch:
+        _go(scratch, name, "build", "-p", "2", "-ldflags", component.flags, "-o", str(target), component.package)
+    target.rename(binary(name))
+
+
+@contextmanager
+def _scratch(name: str) -> Iterator[str]:
+    """A folder with a copy of the pins, so that go never writes into ours."""
     with tempfile.TemporaryDirectory() as scratch:
         for file in ("go.mod", "go.sum"):
-            shutil.copyfile(PINS / component.pins / file, Path(scratch, file))
-        target = place / "bin" / f".{name}.part"
-        _go(scratch, name, "build", "-p", "2", "-ldflags", component.flags, "-o", str(target), component.package)
-        if component.folders:
-            source = _go(scratch, name, "list", "-m", "-f", "{{.Dir}}", component.module).strip()
-            found = [item for part in component.folders for item in _kustomize(Path(source, part))]
-            place.joinpath("objects.json").write_text(json.dumps(found), encoding="utf-8")
-        target.rename(binary(name))
+            shutil.copyfile(PINS / COMPONENTS[name].pins / file, Path(scratch, file))
+        yield scratch
 
 
 def _go(where: str, name: str, *args: str) -> str:

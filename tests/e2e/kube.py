@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from tests.e2e.processes import say
+
 Object = dict[str, Any]
 MANAGER = "taugen-e2e"
 
@@ -42,6 +44,14 @@ class Kube:
         self._connection: http.client.HTTPSConnection | None = None
         self._paths: dict[tuple[str, str], tuple[str, bool]] = {}
 
+    def __enter__(self) -> "Kube":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._connection:
+            self._connection.close()
+            self._connection = None
+
     def request(self, method: str, path: str, body: object = None, kind: str = "application/json") -> Any:
         """The JSON answer to a request. Raises Refused."""
         data = None if body is None else json.dumps(body).encode()
@@ -54,7 +64,7 @@ class Kube:
                 text = answer.read()
                 break
             except (http.client.HTTPException, ConnectionError):
-                self._connection = None
+                self.__exit__()
                 if attempt == 2:
                     raise
         if answer.status >= 400:
@@ -108,6 +118,8 @@ class Kube:
         """Watch one object until `holds` of it (None: it is not there). Raises TimedOut with its last state."""
         end = time.monotonic() + seconds
         item = self.get(kind, name, namespace)
+        if not holds(item):
+            say(f"waiting for {kind.rpartition('/')[2]} {namespace}/{name}: {what} (at most {seconds:.0f} s)")
         while not holds(item):
             left = end - time.monotonic()
             if left <= 0:

@@ -58,19 +58,24 @@ def node(name: str, labels: dict[str, str], allocatable: dict[str, str], taints:
     }
 
 
-def of_pools(pools: Iterable[dict[str, Any]]) -> list[Object]:
+def of_pools(pools: Iterable[dict[str, Any]], prefix: str = "") -> list[Object]:
     """The nodes of a Cluster document's `spec.nodePools`."""
     found = []
     for pool in pools:
         amounts = {key: str(value) for key, value in pool["allocatable"].items()}
         for number in range(pool["count"]):
-            found.append(node(f"{pool['name']}-{number}", dict(pool.get("labels", {})), amounts, list(pool.get("taints", []))))
+            found.append(node(f"{prefix}{pool['name']}-{number}", dict(pool.get("labels", {})), amounts, list(pool.get("taints", []))))
     return found
 
 
 def create(kube: Kube, nodes: Iterable[Object]) -> int:
     """Create nodes and wait until kwok calls the last one ready; returns their number."""
-    names = [kube.create(item)["metadata"]["name"] for item in nodes]
+    names = []
+    for item in nodes:
+        name = item["metadata"]["name"]
+        if not kube.get("v1/Node", name):
+            kube.create(item)
+            names.append(name)
     for name in names:
         kube.until("v1/Node", name, "", _ready, "Ready")
     return len(names)

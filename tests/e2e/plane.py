@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.e2e import build, core, operators
+from tests.e2e import build, core, operators, reconcilers
 from tests.e2e.certs import Certs
 from tests.e2e.core import LOCAL, SPAN, Site
 from tests.e2e.kube import Kube
@@ -21,6 +21,12 @@ from tests.e2e.processes import Died, Processes
 BLOCKS = range(18100, 32000, SPAN)  # below the range that the kernel takes client ports from
 # Kueue last among the operators: it asks once which of the others' kinds are there.
 ORDER = ("jobset", "kuberay", "kueue", "flux", "argocd")
+STARTERS = {
+    "jobset": operators.start_jobset,
+    "kuberay": operators.start_kuberay,
+    "flux": reconcilers.start_flux,
+    "argocd": reconcilers.start_argocd,
+}
 
 
 class Plane:
@@ -52,6 +58,7 @@ class Plane:
     def down(self, *, keep: bool = False) -> None:
         """End every process; without `keep` the folder goes too."""
         self.processes.stop()
+        self.processes.unwatch()
         if not keep:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -77,17 +84,11 @@ class Plane:
         return self.site.kubeconfig("admin", "admin", ("system:masters",))
 
     def _start(self, part: str, kueue: dict[str, object] | None) -> None:
-        kube = self.kube()
-        if part == "kueue":
-            operators.start_kueue(self.site, kube, kueue)
-        elif part == "jobset":
-            operators.start_jobset(self.site, kube)
-        elif part == "kuberay":
-            operators.start_kuberay(self.site, kube)
-        else:
-            from tests.e2e import reconcilers
-
-            {"flux": reconcilers.start_flux, "argocd": reconcilers.start_argocd}[part](self.site, kube)
+        with self.kube() as kube:
+            if part == "kueue":
+                operators.start_kueue(self.site, kube, kueue)
+            else:
+                STARTERS[part](self.site, kube)
 
 
 def free_block() -> int:

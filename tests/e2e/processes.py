@@ -18,6 +18,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 8.0  # seconds between SIGTERM and SIGKILL, for the whole group
 
 
+def say(text: str) -> None:
+    """A line of progress."""
+    print(f"e2e: {text}", file=sys.stderr, flush=True)
+
+
 class Died(Exception):
     """A component ended or never became ready; the text ends with its own last words."""
 
@@ -42,6 +47,8 @@ class Processes:
         self.folder = folder
         self.logs = folder / "logs"
         self._file = folder / "processes.json"
+        self._children: list[subprocess.Popen[bytes]] = []
+        self._pipe = -1
 
     def start(self, name: str, argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | None = None) -> None:
         """Start a process; its output goes to logs/<name>.log, its group is its own."""
@@ -50,6 +57,7 @@ class Processes:
             process = subprocess.Popen(
                 list(argv), env=os.environ | (env or {}), cwd=cwd, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
+        self._children.append(process)
         self._write([*self.records(), Record(name, process.pid, _born(process.pid))])
 
     def records(self) -> list[Record]:
@@ -94,13 +102,24 @@ class Processes:
             if record.alive():
                 _signal(record, signal.SIGKILL)
         self._write([record for record in records if record not in chosen])
+        ended = {record.pid for record in chosen}
+        for child in [child for child in self._children if child.pid in ended]:
+            child.wait()
+            self._children.remove(child)
 
     def watch(self) -> None:
         """End everything as soon as this process ends, however it ends."""
-        read, write = os.pipe()
-        os.set_inheritable(write, False)
-        subprocess.Popen([sys.executable, "-m", "tests.e2e.processes", str(self.folder)], cwd=ROOT, stdin=read, start_new_session=True)
+        read, self._pipe = os.pipe()  # not inherited by the others: only this process holds the write end
+        argv = [sys.executable, "-m", "tests.e2e.processes", str(self.folder)]
+        self._children.append(subprocess.Popen(argv, cwd=ROOT, stdin=read, start_new_session=True))
         os.close(read)
+
+    def unwatch(self) -> None:
+        """Let the watchdog do its work and go."""
+        if self._pipe >= 0:
+            os.close(self._pipe)
+            self._pipe = -1
+            self._children.pop(0).wait()
 
     def _write(self, records: list[Record]) -> None:
         part = self._file.with_suffix(".part")
