@@ -242,7 +242,7 @@ class TestNames:
         assert run("", section=", args: ['a\u202eb']") == ["e look-alike run.args[0]"]
         assert run("", section=', args: ["a\\u202eb"]') == ["e look-alike run.args[0]"]
         assert run('description: "a\\0b"') == ["e look-alike description"]
-        assert run("experiment: {project: 'вision'}") == ["e look-alike experiment.project"]
+        assert run("experiment: {project: 'v\u0456sion'}") == ["e look-alike experiment.project"]
         assert run("experiment: {project: 'expérience'}") == []
         assert run("description: 'été \u200b'\nexperiment: {hyperparameters: {a: é}}") == []
 
