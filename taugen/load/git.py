@@ -62,7 +62,8 @@ class GitError(Exception):
         self.argv = tuple(argv)
         self.code = code
         self.stderr = stderr.strip()
-        super().__init__(f"git {self.argv[0] if self.argv else ''} failed ({code}): {_plain(self.stderr)}")
+        why = f"it was ended by signal {-code}" if code < 0 and not self.stderr else _plain(self.stderr)
+        super().__init__(f"git {self.argv[0] if self.argv else ''} failed ({code}): {why}")
 
 
 class GitResult(NamedTuple):
@@ -183,7 +184,8 @@ def _wait(process: "subprocess.Popen[bytes]", timeout: float) -> int:
 def spool(args: Sequence[str]) -> IO[bytes]:
     """A file for what the git process with `args` says."""
     try:
-        return tempfile.TemporaryFile()
+        # Memory where there is such a file: an answer must not get lost because a disk is full.
+        return open(os.memfd_create("git"), "w+b") if hasattr(os, "memfd_create") else tempfile.TemporaryFile()
     except OSError as error:
         raise GitError(args, 126, f"no temporary file can be made in {tempfile.gettempdir()}: {error.strerror}") from None
 
@@ -364,7 +366,7 @@ def find(repo: Path | str, name: str) -> str | None:
     # No name of a reference holds a colon.
     spec = name if ":" in name else f"{name}^{{commit}}"
     got = run(["rev-parse", "--verify", "--quiet", "--end-of-options", spec], cwd=repo, check=False)
-    if got.code and got.err.strip():
+    if got.code > 1 or (got.code and got.err.strip()):
         raise GitError(["rev-parse", name], got.code, got.err.decode("utf-8", "replace"))
     return got.out.decode("ascii").strip() or None
 
@@ -392,9 +394,12 @@ def ls_tree(repo: Path | str, commit: str, prefix: str = "", only: Sequence[str]
     """All files of a commit below `prefix`, by path relative to it, in git's order; with `only`, those and those below them. A prefix that
     the commit lacks has no files."""
     treeish = f"{commit}:{prefix.strip('/')}"
-    got = run(["ls-tree", "-r", "-z", "--full-tree", treeish, *only], cwd=repo, check=False)
+    args = ["ls-tree", "-r", "-z", "--full-tree", treeish, *only]
+    got = run(args, cwd=repo, check=False)
     if got.code:
         resolve(repo, commit)
+        if b"Not a valid object name" not in got.err and b"not a tree object" not in got.err:
+            raise GitError(args, got.code, got.err.decode("utf-8", "replace"))
         return {}
     entries = {}
     for record in got.out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
