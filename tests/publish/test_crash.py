@@ -80,9 +80,9 @@ def test_killed_at_each_call_of_git(ready, tmp_path):
     assert done.returncode == 0, done.stderr
     assert number > 10
     # The calls that write come last: before and after each of them; of the others, some.
-    instants = [(at, True) for at in range(2, number, 8)] + [(at, before) for at in range(number - 3, number) for before in (True, False)]
+    instants = {(at, True) for at in range(2, number, 8)} | {(at, before) for at in range(number - 3, number) for before in (True, False)}
     moved = 0
-    for at, before in instants:
+    for at, before in sorted(instants):
         one = fleet.copy(tmp_path / f"{at}-{before}")
         done, _ = calls(one, tmp_path, at, before=before)
         assert done.returncode == -signal.SIGKILL
