@@ -32,7 +32,8 @@ _PLAIN = re.compile(
 )
 _ESCAPE = re.compile(r'[\x00-\x1f"\\\x7f]')
 _ONE_LINE = re.compile(r"[^\x00-\x1f\x7f]*")
-_LINES = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f]*")
+_CONTROLS: Final = bytes((*range(9), *range(11, 32), 127))
+_LINE_START = re.compile(r"\n(?=[^\n])")
 _WORDS: Final = frozenset(
     ("~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<", ".inf", "+.inf", "-.inf", ".nan", "+.nan", "-.nan")
 )
@@ -43,7 +44,13 @@ _NUMBER = re.compile(
 )
 _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e"}
 
+# taugen's own scripts stand in many ConfigMaps: their literals are made once.
+_LONG: Final = 2048
+_LONGEST_KEPT: Final = 65536
+_KEPT: Final = 16
+
 _scalars: dict[str, str] = {}
+_long: dict[tuple[str, str], str] = {}
 _heads: dict[str, str] = {}
 
 
@@ -138,8 +145,17 @@ def _head(key: str) -> str:
 
 
 def _text(text: str, pad: str) -> str:
-    if "\n" in text and _LINES.fullmatch(text) and text.strip("\n \t") and (text.isascii() or not _hidden().search(text)):
-        return _literal(text, pad + "  ")
+    if "\n" in text and text.strip("\n \t"):
+        if len(text) < _LONG:
+            if _fits_a_literal(text):
+                return _literal(text, pad + "  ")
+        elif (known := _long.get((text, pad))) is not None:
+            return known
+        elif _fits_a_literal(text):
+            long = _literal(text, pad + "  ")
+            if len(_long) < _KEPT and len(text) < _LONGEST_KEPT:
+                _long[text, pad] = long
+            return long
     out = quoted(text)
     if len(text) <= _CACHED_LENGTH:
         if len(_scalars) >= _CACHED:
@@ -148,15 +164,24 @@ def _text(text: str, pad: str) -> str:
     return out
 
 
+def _fits_a_literal(text: str) -> bool:
+    """Whether a block literal carries the text exactly, and shows all of it."""
+    if text.isascii():
+        raw = text.encode()
+        return len(raw.translate(None, _CONTROLS)) == len(raw)
+    return not _hidden().search(text) and not any(map(_CONTROLS.__contains__, text.encode("utf-8", "surrogatepass")))
+
+
 def _literal(text: str, pad: str) -> str:
     # Parsers find the indent by the first line: where that starts with white space or is empty, the indent is said.
     indicator = "2" if text[0] in " \t\n" else ""
     if not text.endswith("\n"):
-        chomp, lines = "-", text.split("\n")
+        chomp, body = "-", text
     else:
-        lines = text[:-1].split("\n")
-        chomp = "" if lines[-1] else "+"
-    return "\n".join([f"|{indicator}{chomp}", *(pad + line if line else "" for line in lines)])
+        body = text[:-1]
+        chomp = "" if body[-1] != "\n" else "+"
+    first = "\n" if body[0] == "\n" else f"\n{pad}"
+    return f"|{indicator}{chomp}{first}" + _LINE_START.sub(f"\n{pad}", body)
 
 
 def _other(value: Json) -> str:
