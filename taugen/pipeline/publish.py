@@ -222,6 +222,8 @@ def _still_there(branch: Deployed, live: list[RunState]) -> None:
 
 def _outcome(reading: Reading, target: Target, wishes: Wishes, planned: Plan, change: PlatformChange, live: list[RunState]) -> Outcome:
     unused = [_unused(name) for name in planned.unused]
+    # That a run has ended is said to those who touch its document, not for ever.
+    planned.ended_before = [wish for wish in planned.ended_before if wish.file in wishes.changed]
     return Outcome(
         where=target.where,
         reading=reading,

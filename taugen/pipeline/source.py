@@ -46,6 +46,8 @@ class Wishes:
     platform: Wanted | None = None
     files: set[str] = field(default_factory=set)
     """Files that were read, or are gone."""
+    changed: set[str] = field(default_factory=set)
+    """Documents that changed since the last publish."""
 
     @property
     def full(self) -> bool:
@@ -150,8 +152,10 @@ class Reading:
         branch.load(sorted(branch.runs))
         self.compile(out, Job(compiler, branch.runs, self.commit, held, writer), files, progress)
         out.touched = {(state.workspace, state.name) for state in branch.states() if state.live}
-        if branch.last is not None and git.find(self.repo, branch.last.source) is not None:
-            out.findings += changes.code_notes(self.whole.tree, self.whole.matcher, branch, self.since(branch.last.source) - out.files, out.files)
+        if branch.last is not None:
+            changed = self.since(branch.last.source)
+            out.changed = self.documents(changed)
+            out.findings += changes.code_notes(self.whole.tree, self.whole.matcher, branch, changed - out.changed, out.changed)
         return out
 
     def some(self, branch: Deployed, changed: set[str], writer: Writer | None, progress: Progress) -> Wishes:
@@ -159,7 +163,7 @@ class Reading:
         memory = branch.memory
         assert memory is not None
         documents = self.documents(changed)
-        out = Wishes(touched=self.adrift(branch, memory.adrift))
+        out = Wishes(touched=self.adrift(branch, memory.adrift), changed=documents)
         waiting = documents | set(memory.pending)
         if not changed and not waiting:
             return out
@@ -183,7 +187,7 @@ class Reading:
             waiting = {branch.owner(state) for states in names.values() for state in states} - out.files
         if code := changed - documents:
             tree = GitTree(self.repo, self.commit, self.prefix, _workspaces(code))
-            out.findings += changes.code_notes(tree, self.matcher, branch, code, out.files)
+            out.findings += changes.code_notes(tree, self.matcher, branch, code, out.changed)
         return out
 
     def documents(self, paths: Iterable[str]) -> set[str]:

@@ -166,25 +166,6 @@ def test_a_full_disk(ready, disk):
         shutil.rmtree(one.path)
 
 
-def test_a_repository_that_can_not_be_written(ready):
-    """As another user, since root may write everywhere."""
-    fleet, old, new = ready
-    if os.geteuid() != 0 or shutil.which("setpriv") is None:
-        pytest.skip("needs root and setpriv")
-    for folder in [fleet.path.parent, *fleet.path.parents]:
-        if folder == Path("/"):
-            break
-        if not folder.stat().st_mode & 0o001:
-            pytest.skip("the test's folder is closed to other users")
-    env = environment() | {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*", "HOME": "/nonexistent"}
-    done = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", *command()], cwd=fleet.root, env=env, capture_output=True, text=True, check=False)
-    if "No module named" in done.stderr or "Permission denied" in done.stderr and "taugen" not in done.stderr:
-        pytest.skip("another user has no Python here")
-    assert done.returncode == 4, done.stderr
-    assert fleet.tip == old
-    whole(fleet, old, new)
-
-
 def test_a_worker_that_is_killed(new, monkeypatch):
     """Out of memory in a process of the pool."""
     new.commit({f"workspaces/protein/n{i}/tau.yaml": job(f"n{i}") for i in range(2 * pool.SERIAL)})
