@@ -40,7 +40,7 @@ def fields() -> str:
     for kind, about in schemas.kinds().items():
         if kind == schemas.ANY:
             continue
-        schema = schemas.schema(kind)
+        schema = schemas.canonical_run() if kind == "Run" else schemas.schema(kind)
         root = schema if kind == "Run" else schema["$defs"][f"{kind}.spec"]  # type: ignore[index,call-overload]
         rows = list(_rows(root, schema["$defs"], ""))
         out += [f"## {kind}{' (tau.yaml)' if kind == 'Run' else ''}\n", f"{about}\n"]

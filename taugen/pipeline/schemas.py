@@ -1,9 +1,7 @@
 """JSON Schemas of every document, made from the models that read them.
 
-In: the models. Out: self-contained draft 2020-12 schemas for editors and for other tools. Each describes the canonical spelling: the older
-names that `taugen check` also takes
-would hide from an editor what to write. Never: a reference out of the file, a default that a reader could take for one (defaults come from
-policy).
+In: the models. Out: self-contained draft 2020-12 schemas for editors and for other tools. That of runs also takes the older spellings that
+`taugen check` takes, marked deprecated. Never: a reference out of the file.
 """
 
 import json
@@ -14,6 +12,7 @@ from pydantic import BaseModel
 
 from taugen.policy import model
 from taugen.spec.model import RunSpec
+from taugen.spec.schema import run_schema
 from taugen.words import Json
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -39,12 +38,17 @@ def _summary(spec: type[BaseModel]) -> str:
 def schema(kind: str) -> dict[str, Json]:
     """The schema of one kind. Raises KeyError for an unknown one."""
     if kind == "Run":
-        root, defs = _of(RunSpec)
-        return {"$schema": DRAFT, "title": "Run (tau.yaml)", **root, "$defs": defs}
+        return run_schema()
     if kind == ANY:
         return _any()
     root, defs = _document(kind)
     return {"$schema": DRAFT, "title": f"{kind} ({model.API_VERSION})", **root, "$defs": defs}
+
+
+def canonical_run() -> dict[str, Json]:
+    """The schema of runs in canonical spelling only, straight from the models: what documentation lists."""
+    root, defs = _of(RunSpec)
+    return {"$schema": DRAFT, "title": "Run (tau.yaml)", **root, "$defs": defs}
 
 
 def text(kind: str) -> str:

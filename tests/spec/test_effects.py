@@ -23,7 +23,7 @@ def leaves(node, defs, path=""):
 
 
 def every_leaf():
-    schema = schemas.schema("Run")
+    schema = schemas.canonical_run()
     return set(leaves({k: v for k, v in schema.items() if k != "$defs"}, schema["$defs"]))
 
 
