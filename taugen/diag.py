@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from taugen.words.names import printable
+
 
 class Severity(StrEnum):
     """How much a finding matters: errors fail `check`, warnings fail it under ``--strict``, notes never."""
@@ -46,6 +48,13 @@ class Diagnostic:
     hint: str = ""
     severity: Severity = Severity.ERROR
     origin: Span | None = None
+
+    def __post_init__(self) -> None:
+        """What was typed may stand in each of these: nothing that a terminal or a CI log would act on gets any further."""
+        for name in ("message", "path", "hint"):
+            text: str = getattr(self, name)
+            if not text.isprintable():
+                object.__setattr__(self, name, printable(text))
 
     def softened(self, why: str) -> "Diagnostic":
         """The same finding as a note, with the reason appended to its message."""

@@ -13,6 +13,7 @@ from taugen.policy import model
 from taugen.policy.references import settled
 from taugen.policy.set import Item, Policy
 from taugen.resolve.placement import Obstacle, Placer, Pods, Question
+from taugen.resolve.sizes import times
 from taugen.words import Path, quantity
 
 Choose = Callable[[Sequence[Decimal]], Decimal]
@@ -113,7 +114,7 @@ def _shape(policy: Policy, profile: Item[model.Profile], side: str, choose: Choo
     causes["compute", "gpu_class"] = ("gpuClass",)
     requests = []
     for resource, field, each in (("cpu", "cpus", spec.cpuPerGpu), ("memory", "memory", spec.memoryPerGpu)):
-        own = quantity.multiply(each, gpus) if each is not None and gpus else None
+        own = times(each, gpus) if each is not None and gpus else None
         amount = _amount(spec, field, own, side, choose)
         fallback: Path = (f"{resource}PerGpu",) if own is not None else ()
         causes["compute", field] = _cause(spec, field, fallback)

@@ -32,6 +32,7 @@ from collections.abc import Iterator
 
 from taugen.diag import Diagnostic, Severity
 from taugen.policy.set import Policy
+from taugen.resolve.flavors import amount
 from taugen.words import quantity
 
 ID = "profile-shm"
@@ -43,9 +44,9 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
         spec = profile.spec
         if spec.shm is None or spec.memoryPerGpu is None or not spec.gpus or "memory" in spec.override:
             continue
-        memory = quantity.multiply(spec.memoryPerGpu, spec.gpus)
-        if quantity.compare(quantity.multiply(spec.shm, 2), memory) > 0:
-            sizes = f"{spec.gpus} x {spec.memoryPerGpu} = {memory}"
+        memory = quantity.parse(spec.memoryPerGpu) * spec.gpus
+        if quantity.parse(spec.shm) * 2 > memory:
+            sizes = f"{spec.gpus} x {spec.memoryPerGpu} = {amount(memory, spec.memoryPerGpu)}"
             message = f"shm {spec.shm} is more than half of the memory of a worker ({sizes}), and is cut to half"
             origin = profile.span(("memoryPerGpu",))
             hint = "write at most half, or more memory"

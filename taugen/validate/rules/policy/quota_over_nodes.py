@@ -38,6 +38,7 @@ from taugen.diag import Diagnostic, Severity
 from taugen.policy.amounts import NATIVE
 from taugen.policy.nodes import Pool, pools_of
 from taugen.policy.set import Item, Policy
+from taugen.resolve.flavors import amount
 from taugen.words import Path, quantity
 
 ID = "quota-over-nodes"
@@ -82,11 +83,12 @@ def _size(pool: Pool, resource: str) -> str | None:
 
 
 def _judge(held: list[_Share], resource: str, flavor: str, pools: list[Pool], sizes: list[str]) -> Iterator[Diagnostic]:
-    wanted = quantity.total(share.nominal for share in held)
-    there = quantity.total(quantity.multiply(size, pool.spec.count) for pool, size in zip(pools, sizes, strict=True))
-    if quantity.compare(wanted, there) <= 0:
+    all_wanted = sum((quantity.parse(share.nominal) for share in held), Decimal(0))
+    all_there = sum((quantity.parse(size) * pool.spec.count for pool, size in zip(pools, sizes, strict=True)), Decimal(0))
+    if all_wanted <= all_there:
         return
-    largest = max(held, key=lambda share: (Decimal(quantity.parse(share.nominal)), share.item.label))
+    wanted, there = amount(all_wanted, held[0].nominal), amount(all_there, sizes[0])
+    largest = max(held, key=lambda share: (quantity.parse(share.nominal), share.item.label))
     parts = " + ".join(f"{pool.spec.count} x {size}" for pool, size in zip(pools, sizes, strict=True))
     has = f"the nodes of cluster {pools[0].cluster.name} have {parts} = {there}"
     if len(held) == 1:
