@@ -4,6 +4,7 @@
 """
 
 import gc
+import io
 import os
 import sys
 
@@ -12,6 +13,10 @@ def main() -> None:
     """Run the command line."""
     # A command makes many objects that stay; by default a fifth of its time would go into looking among them for garbage.
     gc.set_threshold(50_000, 20, 20)
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that knows few characters gets the others escaped; a name that is no text must not end a command.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     code = _run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from taugen.cli import params
+from taugen.cli.reports import FORMATS
 
 
 @click.command("check")
@@ -12,19 +13,32 @@ from taugen.cli import params
 @params.directory
 @params.ref
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How findings are written to stdout."
+    "--format",
+    "form",
+    type=click.Choice([*FORMATS, "auto"]),
+    help="How findings are written to stdout; auto is github within GitHub Actions, else text.  [default: text]",
+)
+@click.option(
+    "--output",
+    "outputs",
+    metavar="[FORMAT:]FILE",
+    multiple=True,
+    help="Write them to a file too; the format is that of the extension (.json, .sarif, .xml, .md, .txt, gl-code-quality*). Repeatable.",
 )
 @params.strict
 @params.no_color
-def command(paths: tuple[Path, ...], directory: Path, ref: str | None, form: str, strict: bool, color: bool | None) -> int:
+def command(
+    paths: tuple[Path, ...], directory: Path, ref: str | None, form: str | None, outputs: tuple[str, ...], strict: bool, color: bool | None
+) -> int:
     """Check runs and policy; with PATHS, only the runs in them. Exits 1 if there is an error."""
-    from taugen.cli.output import colored, source_lines
-    from taugen.outputs import json, text
+    from taugen.cli import reports
+
+    wanted = reports.targets(form, outputs)
+    from taugen.cli.output import colored
     from taugen.pipeline.check import check
     from taugen.pipeline.project import open_project
 
     project = open_project(directory, ref)
     report = check(project, paths)
-    out = json.write(report) if form == "json" else text.write(report, source_lines(project.tree), color=colored(color))
-    click.echo(out, nl=False)
+    reports.emit(wanted, report, project, color=colored(color))
     return int(report.failed(strict=strict))

@@ -1,8 +1,8 @@
 """What `explain` tells: a run's values with their origins, or a finding's documentation."""
 
-import json
 from collections.abc import Sequence
 
+from taugen.outputs.common import dumps
 from taugen.outputs.json import place
 from taugen.pipeline.catalog import Entry
 from taugen.pipeline.explain import Explained
@@ -18,17 +18,14 @@ def runs(found: Sequence[Explained], form: str, *, color: bool = False, whole: b
     """A table for each run, or one JSON list."""
     if form == "json":
         listed: list[Json] = [_json(one) for one in found]
-        return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
+        return dumps(listed)
     return "\n".join(_table(one, color=color, whole=whole) for one in found)
 
 
 def finding(entry: Entry, form: str) -> str:
     """A finding's documentation, for people or as an object."""
     if form == "json":
-        return (
-            json.dumps({"id": entry.id, "stage": entry.stage, "severity": entry.severity, "text": entry.text}, indent=2, ensure_ascii=False)
-            + "\n"
-        )
+        return dumps({"id": entry.id, "stage": entry.stage, "severity": entry.severity, "text": entry.text})
     return f"{entry.id} ({entry.severity})\n\n{entry.text}\n"
 
 

@@ -1,8 +1,7 @@
 """`--format json`: one object, keys stable, for tools."""
 
-import json
-
 from taugen.diag import Diagnostic, Severity, Span
+from taugen.outputs.common import dumps
 from taugen.pipeline.check import Report
 from taugen.words import Json
 
@@ -17,7 +16,7 @@ def write(report: Report) -> str:
         "runs": report.runs,
         "documents": report.documents,
     }
-    return json.dumps({"findings": findings, "summary": summary}, indent=2, ensure_ascii=False) + "\n"
+    return dumps({"findings": findings, "summary": summary})
 
 
 def finding(d: Diagnostic) -> dict[str, Json]:

@@ -57,7 +57,7 @@ def excerpt(span: Span, lines: Lines, colour: str) -> list[str]:
     end = span.end_column - 1 if span.end_line == span.line and span.end_column > span.column else start + 1
     shift = max(0, start - _WIDEST // 2) if len(text) > _WIDEST else 0
     cut = text[shift : shift + _WIDEST]
-    shown = "".join(c if c.isprintable() else "\u00b7" for c in cut.replace("\t", " "))
+    shown = "".join(c if c.isprintable() else "\u00b7" for c in cut.replace("\t", " ").replace("##", "#\u00b7" if "[" in cut else "##"))
     carets = "^" * max(1, min(end, shift + _WIDEST) - start)
     gutter = f"{span.line:>5}"
     mark = f"\x1b[{colour}m{carets}\x1b[0m" if colour else carets

@@ -45,6 +45,12 @@ class Project:
         """metadata.name of taugen.yaml."""
         return self.policy.project.name
 
+    @property
+    def prefix(self) -> str:
+        """The project's folder in its Git repository; empty at the top, and without one."""
+        top = git.toplevel(self.root)
+        return "" if top is None or top.resolve() == self.root else self.root.relative_to(top.resolve()).as_posix()
+
     def documents(self) -> list[str]:
         """Paths of the run documents, sorted."""
         return self.tree.documents(self.matcher)

@@ -22,6 +22,7 @@ _QUALIFIED = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _ENV = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 _NOT_LABEL = re.compile(r"[^A-Za-z0-9_.]+")
+_RUNNER = re.compile(r"^\s*:(?=:)|##(?=\w*\[)")
 _UPPER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 
@@ -93,7 +94,11 @@ def is_env_name(text: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """The text with all escaped that a terminal or a CI log would act on or not show: controls, ESC, line ends, bidi marks, odd spaces."""
+    """The text with all escaped that a terminal or a CI log would act on or not show: controls, ESC, line ends, bidi marks, odd spaces, and
+    the words that begin a command to a CI runner (``::add-mask::`` at the start, ``##[group]`` or ``##vso[task]`` anywhere: actions/runner
+    ActionCommand.cs, Azure Pipelines logging commands)."""
+    if "::" in text or "##" in text:
+        text = _RUNNER.sub(lambda found: f"{found[0][:-1]}\\x{ord(found[0][-1]):02x}", text)
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else _escape(c) for c in text)

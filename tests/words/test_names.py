@@ -105,3 +105,11 @@ def test_printable_never_acts_on_a_terminal(text):
 def test_printable():
     assert names.printable("plain é 日本") == "plain é 日本"
     assert names.printable("\x1b[31m\u202e\n::error::\r\t\U000e0041\ud800") == "\\x1b[31m\\u202e\\n::error::\\r\\t\\U000e0041\\ud800"
+
+
+def test_printable_starts_no_command_of_a_runner():
+    assert names.printable("::add-mask::x") == "\\x3a:add-mask::x"
+    assert names.printable(" ::warning::x") == " \\x3a:warning::x"
+    assert names.printable("a ##[group]b ##vso[task.setvariable]c") == "a #\\x23[group]b #\\x23vso[task.setvariable]c"
+    for plain in ("std::vector", "a :: b", "## heading", "c ## [x]"):
+        assert names.printable(plain) == plain
