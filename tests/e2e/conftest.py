@@ -50,5 +50,6 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     plane = getattr(item, "funcargs", {}).get("plane")
     if report.when == "call" and report.failed and plane:
         for name in plane.processes.running():
-            report.sections.append((f"{name} ({plane.processes.logs / name}.log)", plane.processes.last_words(name, 8)))
+            if words := plane.processes.complaints(name):
+                report.sections.append((f"{name} ({plane.processes.logs / name}.log)", words))
     return report

@@ -85,7 +85,9 @@ def start_kuberay(site: Site, kube: Kube) -> None:
 def _hook_certs(site: Site) -> Path:
     """A folder with the server's certificate under the names that controller-runtime looks for."""
     folder = site.folder / "hook-certs"
-    folder.mkdir(exist_ok=True)
+    if folder.exists():  # never under the eyes of a component that reads it
+        return folder
+    folder.mkdir()
     shutil.copyfile(site.certs.certificate("server"), folder / "tls.crt")
     shutil.copyfile(site.certs.key("server"), folder / "tls.key")
     return folder

@@ -73,8 +73,16 @@ class Processes:
     def last_words(self, name: str, lines: int = 15) -> str:
         """The end of a component's log."""
         file = self.logs / f"{name}.log"
-        text = file.read_bytes()[-20_000:].decode("utf-8", "replace") if file.exists() else ""
+        text = file.read_bytes()[-200_000:].decode("utf-8", "replace") if file.exists() else ""
         return "\n".join(text.splitlines()[-lines:])
+
+    def complaints(self, name: str, lines: int = 3) -> str:
+        """The last errors in a component's log."""
+        words = ('"level":"error"', '"level":"ERROR"', "\tERROR\t", " ERROR ")
+        usual = ("the object has been modified", "The manifest file is empty", '"pod-delete"')  # two writers at once, and other noise
+        text = self.last_words(name, 2000).splitlines()
+        found = [line for line in text if (line.startswith("E") or any(word in line for word in words)) and not any(w in line for w in usual)]
+        return "\n".join(line[:400] for line in found[-lines:])
 
     def wait(self, name: str, ready: Callable[[], bool], seconds: float = 60) -> None:
         """Wait until `ready`. Raises Died with the component's last words when it ended or time is over."""
