@@ -44,7 +44,7 @@ def check(project: Project, paths: Sequence[Path] = ()) -> Report:
         read, more = compiler.read(path)
         docs += read
         findings += more
-    compiled = tuple(compiler.compile(doc) for doc in docs)
+    compiled = tuple(compiler.compile_all(docs))
     for one in compiled:
         findings += one.findings
     findings += duplicates(docs)

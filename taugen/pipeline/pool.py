@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from taugen.diag import Diagnostic, Refused, Span, has_errors
 from taugen.load.fastimport import Writer, blob
 from taugen.load.tree import GitTree
-from taugen.pipeline.compile import Compiled, Compiler
+from taugen.pipeline.compile import BATCH, Compiled, Compiler
 from taugen.pipeline.project import workspace_of
 from taugen.pipeline.scope import Scope
 from taugen.publish import state
@@ -84,7 +84,8 @@ def compile_all(job: Job, files: Sequence[str]) -> Iterator[Result]:
     first = job.writer.reserve if job.writer is not None else int
     tasks = [(files[at : at + CHUNK], first()) for at in range(0, len(files), CHUNK)]
     processes = min(len(os.sched_getaffinity(0)), 8, len(files) // SERIAL)
-    for results, contents in map(lambda task: compile_chunk(job, task), tasks) if processes < 2 else _parallel(job, tasks, processes):
+    serial = (compile_chunk(job, task) for task in tasks)
+    for results, contents in serial if processes < 2 else _parallel(job, tasks, processes):
         if job.writer is not None:
             job.writer.write(contents)
         yield from results
@@ -143,28 +144,30 @@ def compile_chunk(job: Job, task: Task) -> Done:
     tree = job.compiler.project.tree
     tree.prefetch(path for file in files for path in (file, *tree.below(file.rpartition("/")[0])[:BESIDE]))
     contents = Contents(mark)
-    results = [compile_file(job, path, contents) for path in files]
+    results = [result for at in range(0, len(files), BATCH) for result in compile_files(job, files[at : at + BATCH], contents)]
     return results, b"".join(contents.pieces)
 
 
-def compile_file(job: Job, path: str, contents: Contents) -> Result:
-    """Compile the documents of one file; those of published runs are only identified."""
-    docs, findings = job.compiler.read(path)
-    result = Result(findings=list(findings))
-    if not docs:
-        result.wishes.append(Wish(path, workspace_of(path), "", Span(path), readable=False, ok=False))
-    for doc in docs:
-        _document(job, doc, result, contents)
-    return result
-
-
-def _document(job: Job, doc: RunDoc, result: Result, contents: Contents) -> None:
-    wish = _wish(job, doc)
-    if not wish.readable:
-        result.findings += job.compiler.compile(doc).findings
-    elif not wish.cancelled and wish.key not in job.known:
-        wish = _new(job, doc, wish, result, contents)
-    result.wishes.append(wish)
+def compile_files(job: Job, files: Sequence[str], contents: Contents) -> list[Result]:
+    """Compile the documents of some files; those of published runs are only identified."""
+    results = []
+    fresh: list[tuple[RunDoc, Result, int]] = []
+    for path in files:
+        docs, findings = job.compiler.read(path)
+        result = Result(findings=list(findings))
+        results.append(result)
+        if not docs:
+            result.wishes.append(Wish(path, workspace_of(path), "", Span(path), readable=False, ok=False))
+        for doc in docs:
+            wish = _wish(job, doc)
+            if not wish.readable or (not wish.cancelled and wish.key not in job.known):
+                fresh.append((doc, result, len(result.wishes)))
+            result.wishes.append(wish)
+    for (_, result, at), compiled in zip(fresh, job.compiler.compile_all([doc for doc, _, _ in fresh]), strict=True):
+        result.findings += compiled.findings
+        if result.wishes[at].readable:
+            result.wishes[at] = _new(job, result, at, compiled, contents)
+    return results
 
 
 def _wish(job: Job, doc: RunDoc) -> Wish:
@@ -176,10 +179,9 @@ def _wish(job: Job, doc: RunDoc) -> Wish:
     return Wish(doc.file, doc.workspace, doc.name, span, doc.run, doc.digest, bool(doc.spec.cancelled), on_edit)
 
 
-def _new(job: Job, doc: RunDoc, wish: Wish, result: Result, contents: Contents) -> Wish:
-    """Compile a run that is not published yet; its wish says whether that went well."""
-    compiled = job.compiler.compile(doc)
-    result.findings += compiled.findings
+def _new(job: Job, result: Result, at: int, compiled: Compiled, contents: Contents) -> Wish:
+    """The wish of a run that is not published yet: whether compiling it went well. If so, its texts are added."""
+    wish, doc = result.wishes[at], compiled.doc
     if not compiled.ok:
         return replace(wish, ok=False)
     assert compiled.run is not None
