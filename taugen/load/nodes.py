@@ -149,6 +149,8 @@ def parse(file: str, raw: bytes) -> tuple[list[Document], list[Diagnostic]]:
         return [], [fault]
     if "\ufeff" in text:  # the composers disagree on it
         return [], [yamlfaults.character(file, text)]
+    if (fault := yamlfaults.odd_line(file, text)) is not None:
+        return [], [fault]
     findings, text = yamlfaults.directives(file, text)
     aliases = yamlfaults.may_have_anchors(text)
     if aliases or yamlfaults.suspicious(text):
@@ -169,7 +171,8 @@ def parse(file: str, raw: bytes) -> tuple[list[Document], list[Diagnostic]]:
             findings.append(yamlfaults.syntax(file, text, error))
     except yaml.YAMLError as error:
         findings.append(yamlfaults.character(file, text, error))
-    return documents, findings
+    merged = {f.span.line for f in findings if f.rule == "yaml-merge"}
+    return documents, [f for f in findings if f.rule != "yaml-alias" or f.span.line not in merged]
 
 
 def _look(file: str, text: str) -> list[Diagnostic]:

@@ -20,7 +20,8 @@ SAFE_DEPTH = 200
 MANY = 20
 """Findings of one kind in one file after which a stage stops listing them."""
 
-_LINES = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
+_LINES = re.compile(r"\r\n|[\n\r]")
+_ODD_LINES = re.compile("[\x85\u2028\u2029]")
 _ANCHOR = re.compile(r"(?:^|[\s\[\]{},?:-])[&*][^\s\[\]{},]", re.MULTILINE)
 _BARE_TAG = re.compile(r"(?:^|[\s\[\]{},?:-])!(?=[\s\[\]{},]|\Z)", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^%[A-Za-z]", re.MULTILINE)
@@ -38,6 +39,18 @@ def decode(file: str, raw: bytes) -> tuple[str, Diagnostic | None]:
         line, column = _place(body[: error.start].decode())
         message = f"byte 0x{body[error.start]:02x} is not UTF-8"
         return "", Diagnostic("yaml-encoding", message, Span(file, line, column, line, column + 1), hint="save the file as UTF-8")
+
+
+def odd_line(file: str, text: str) -> Diagnostic | None:
+    """U+0085, U+2028 and U+2029 end a line in YAML 1.1, libyaml's YAML, and are plain characters in YAML 1.2: such a text means two things."""
+    found = None if text.isascii() else _ODD_LINES.search(text)
+    if found is None:
+        return None
+    line, column = _place(text[: found.start()])
+    name = f"U+{ord(found[0]):04X}"
+    message = f"{name} ends a line for some YAML readers and not for others"
+    hint = f'remove it, or write "\\u{ord(found[0]):04x}" in double quotes if the text needs it'
+    return Diagnostic("yaml-character", message, Span(file, line, column, line, column + 1), hint=hint)
 
 
 def suspicious(text: str) -> bool:

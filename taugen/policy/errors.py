@@ -56,6 +56,8 @@ def findings(
         elif error["type"] == "missing" and any(re.search(rf"\b{below[-1]}\b", told) for told in unknown.get(below[:-1], ())):
             continue  # its misspelling is reported
         path = (*prefix, *below)
+        if any(path[: len(lost)] == lost for lost in document.lost):
+            continue  # reading the text has said why
         on_key = "[key]" in error["loc"] or error["type"] == "extra_forbidden"
         found.append(Diagnostic(rule, message, document.span(path, key=on_key), path=dotted(path), hint=hint))
     return found

@@ -21,7 +21,7 @@ def _plain(key: str) -> str:
 def explain(section: Path, key: str) -> tuple[str, str, Path | None]:
     """(message, hint, the canonical field that was meant or None)."""
     here = fields.keys(section)
-    message = f"unknown key {printable(key)[:60]}" + (f" in {dotted(section)}" if section else "")
+    message = f"unknown key {dotted((printable(key)[:60],))}" + (f" in {dotted(section)}" if section else "")
     plain = _plain(key)
     for known in here:
         if _plain(known) == plain:

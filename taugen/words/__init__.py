@@ -13,8 +13,12 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 def dotted(path: Path) -> str:
-    """Write a path as findings show it: ``storage.mounts[0].path``."""
+    """Write a path as findings show it: ``storage.mounts[0].path``; a key that nobody could see in quotes."""
     out = ""
     for part in path:
-        out += f"[{part}]" if isinstance(part, int) else f".{part}" if out else part
+        if isinstance(part, int):
+            out += f"[{part}]"
+            continue
+        key = part if part.strip() else f'"{part}"'
+        out += f".{key}" if out else key
     return out
