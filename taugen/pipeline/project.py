@@ -117,13 +117,23 @@ def load_project(root: Path, tree: SourceTree, *, whole: bool = True) -> Project
     overlays, more = load_overlays(tree, policy)
     findings = [*found, *more]
     policy = with_overlays(policy, {"patches": overlays.digest} if overlays.digest else {})
-    try:
-        matcher = Matcher(policy.project.spec.runs)
-    except GlobError as error:
-        matcher = Matcher(())
-        findings.append(Diagnostic("project-runs", str(error), policy.project.span(("runs",)), path="spec.runs"))
-    findings += unmatched(tree, matcher) if whole else []
+    matcher, more = _matcher(policy)
+    findings += more or (unmatched(tree, matcher) if whole else [])
     return Project(root, tree, policy, overlays, matcher, tuple(findings), _schemas(root, tree))
+
+
+def _matcher(policy: Policy) -> tuple[Matcher, list[Diagnostic]]:
+    """The patterns of run documents that can be used, and what is wrong with the others."""
+    good, found = [], []
+    for at, pattern in enumerate(policy.project.spec.runs):
+        try:
+            Matcher((pattern,))
+        except GlobError as error:
+            hint = "write a pattern such as workspaces/*/**/tau.yaml"
+            found.append(policy.project.finding("project-runs", ("runs", at), str(error), hint=hint))
+        else:
+            good.append(pattern)
+    return Matcher(good), found
 
 
 def _schemas(root: Path, tree: SourceTree) -> tuple[Path | Mapping[str, bytes], ...]:
