@@ -75,6 +75,9 @@ class Versions(Spec):
     kueue: Text | None = Field(None, description='Kueue minor version, quoted: "0.19".')
     kuberay: Text | None = Field(None, description='KubeRay minor version, quoted: "1.7".')
     jobset: Text | None = Field(None, description='JobSet minor version, quoted: "0.12".')
+    nodeReadinessController: Text | None = Field(
+        None, description='Node Readiness Controller minor version, quoted: "0.5"; where it is, it sets the taints of node health.'
+    )
 
 
 class Images(Spec):

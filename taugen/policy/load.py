@@ -121,6 +121,7 @@ def _assemble(project: Item[model.Project], parsed: list[Parsed], pinned: Mappin
         profiles=items["Profile"],
         workspaces=items["Workspace"],
         storages=items["Storage"],
+        health=items["HealthPolicy"],
         broken=frozenset(broken),
         partial=tuple(one.partial for _, one in ordered if one.partial is not None),
         sources=dict(pinned),

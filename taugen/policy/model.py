@@ -25,6 +25,15 @@ from taugen.policy.fleet import (
     Taint,
     Versions,
 )
+from taugen.policy.health import (
+    CONDITION_PREFIX,
+    DEFAULT_KEYS,
+    HealthAction,
+    HealthCheck,
+    HealthImages,
+    HealthPolicy,
+    HealthTaint,
+)
 from taugen.policy.queueing import (
     BorrowWithinCohort,
     CohortSpec,
@@ -58,12 +67,13 @@ from taugen.policy.tenancy import (
 from taugen.policy.types import Amount, Bound, DnsName, LabelKey, LabelValue, ObjectName, Spec
 
 __all__ = [
-    "API_VERSION", "KINDS", "LATER", "OVERRIDES", "Amount", "Applies", "BorrowWithinCohort", "Bound", "Bounds", "Claim", "Cluster",
-    "CodePolicy", "CohortSpec", "Defaults", "DnsName", "EgressRule", "EvidencePlace", "FairSharing", "Flavor", "FlavorQuotas",
-    "Fungibility", "GitOps", "GitSource", "Identity", "Images", "KindImages", "KueueFairSharing", "LabelKey", "LabelValue", "Level",
-    "Limits", "Network", "NodePool", "ObjectName", "Output", "Platform", "PolicySource", "Preemption", "PriorityTier", "Profile",
-    "ProfileRdma", "Project", "QueueSpec", "Queueing", "Quota", "Safety", "Spec", "Storage", "Subjects", "Taint", "TopologySpec",
-    "Versions", "Workspace", "WorkspaceQueue",
+    "API_VERSION", "CONDITION_PREFIX", "DEFAULT_KEYS", "KINDS", "LATER", "OVERRIDES", "Amount", "Applies", "BorrowWithinCohort", "Bound",
+    "Bounds", "Claim", "Cluster", "CodePolicy", "CohortSpec", "Defaults", "DnsName", "EgressRule", "EvidencePlace", "FairSharing",
+    "Flavor", "FlavorQuotas", "Fungibility", "GitOps", "GitSource", "HealthAction", "HealthCheck", "HealthImages", "HealthPolicy",
+    "HealthTaint", "Identity", "Images", "KindImages", "KueueFairSharing", "LabelKey", "LabelValue", "Level", "Limits", "Network",
+    "NodePool", "ObjectName", "Output", "Platform", "PolicySource", "Preemption", "PriorityTier", "Profile", "ProfileRdma", "Project",
+    "QueueSpec", "Queueing", "Quota", "Safety", "Spec", "Storage", "Subjects", "Taint", "TopologySpec", "Versions", "Workspace",
+    "WorkspaceQueue",
 ]  # fmt: skip
 
 API_VERSION = "taugen.dev/v1alpha1"
@@ -79,5 +89,6 @@ KINDS: dict[str, type[Spec]] = {
     "Profile": Profile,
     "Workspace": Workspace,
     "Storage": Storage,
+    "HealthPolicy": HealthPolicy,
 }
-LATER = ("Dataset", "HealthPolicy", "Observability", "MultiKueue", "Rule")
+LATER = ("Dataset", "Observability", "MultiKueue", "Rule")

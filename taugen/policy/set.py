@@ -28,6 +28,7 @@ FIELDS: Mapping[str, str] = {
     "Profile": "profiles",
     "Workspace": "workspaces",
     "Storage": "storages",
+    "HealthPolicy": "health",
 }
 """Kinds that have several documents, and the field of `Policy` that holds them."""
 
@@ -81,6 +82,7 @@ class Policy:
     profiles: Mapping[str, Item[model.Profile]] = field(default_factory=dict)
     workspaces: Mapping[str, Item[model.Workspace]] = field(default_factory=dict)
     storages: Mapping[str, Item[model.Storage]] = field(default_factory=dict)
+    health: Mapping[str, Item[model.HealthPolicy]] = field(default_factory=dict)
     broken: frozenset[tuple[str, str]] = frozenset()
     """(kind, name) of documents that exist but could not be read whole: references to them are not reported again."""
     partial: tuple[Item[Any], ...] = ()

@@ -31,7 +31,7 @@ from taugen.words.errors import shown
 ID = "version-form"
 
 _VERSION = re.compile(r"v?[0-9]{1,3}\.[0-9]{1,3}(?:\.[0-9]{1,3})?")
-_PRODUCTS = ("kubernetes", "kueue", "kuberay", "jobset")
+_PRODUCTS = ("kubernetes", "kueue", "kuberay", "jobset", "nodeReadinessController")
 
 
 def check(policy: Policy) -> Iterator[Diagnostic]:

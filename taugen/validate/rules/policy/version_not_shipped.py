@@ -31,7 +31,7 @@ from taugen.validate.schemas import shipped_versions
 
 ID = "version-not-shipped"
 
-_PRODUCTS = ("kubernetes", "kueue", "kuberay", "jobset")
+_PRODUCTS = ("kubernetes", "kueue", "kuberay", "jobset", "nodeReadinessController")
 
 
 def check(policy: Policy) -> Iterator[Diagnostic]:
