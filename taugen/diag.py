@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from taugen.words.credentials import hidden
 from taugen.words.names import printable
 
 
@@ -50,11 +51,12 @@ class Diagnostic:
     origin: Span | None = None
 
     def __post_init__(self) -> None:
-        """What was typed may stand in each of these: nothing that a terminal or a CI log would act on gets any further."""
+        """What was typed may stand in each: no credential gets any further, and nothing that a terminal or a CI log would act on."""
         for name in ("message", "path", "hint"):
             text: str = getattr(self, name)
-            if not text.isprintable():
-                object.__setattr__(self, name, printable(text))
+            safe = hidden(printable(text))
+            if safe is not text:
+                object.__setattr__(self, name, safe)
 
     def softened(self, why: str) -> "Diagnostic":
         """The same finding as a note, with the reason appended to its message."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from taugen.diag import Diagnostic, Refused, Severity, Span
+from taugen.words.credentials import hidden
 from taugen.words.names import printable
 
 if TYPE_CHECKING:
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 _WIDEST = 160
 """Characters of a source line that are shown; the caret's surroundings are kept."""
+
+SILENT = frozenset(("credential", "default-env"))
+"""Findings whose line may hold a credential that nothing but its name tells: the line is not shown."""
 
 Lines = Callable[[str, int], str | None]
 """The text of line N (from 1) of a file, or None."""
@@ -35,7 +39,8 @@ def one(d: Diagnostic, lines: Lines, *, color: bool = False) -> str:
     severity = paint(f"{d.severity}", _COLOURS[d.severity] + ";1")
     path = f" {paint(printable(d.path), '1')}:" if d.path else ""
     out = [f"{paint(printable(str(d.span)), '1')}: {severity}:{path} {printable(d.message)} [{d.rule}]"]
-    out += excerpt(d.span, lines, _COLOURS[d.severity] if color else "")
+    if d.rule not in SILENT:
+        out += excerpt(d.span, lines, _COLOURS[d.severity] if color else "")
     if d.hint:
         out.append(f"    {paint('write:' if _imperative(d.hint) else 'help:', '32')} {printable(d.hint)}")
     if d.origin is not None:
@@ -48,9 +53,9 @@ def _imperative(hint: str) -> bool:
 
 
 def excerpt(span: Span, lines: Lines, colour: str) -> list[str]:
-    """The source line and a caret line below it; nothing if the file can't be read."""
+    """The source line and a caret line below it; nothing if the file can't be read, or the line holds a credential."""
     text = lines(span.file, span.line)
-    if text is None or not text.strip():
+    if text is None or not text.strip() or hidden(text) != text:
         return []
     text = text.rstrip("\r\n")
     start = span.column - 1

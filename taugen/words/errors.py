@@ -4,6 +4,7 @@ In: a text that a person typed and that means nothing. Out: one sentence that sa
 for a finding (the typed text is shown escaped and cut). It never carries a place: callers know theirs.
 """
 
+from taugen.words.credentials import hidden
 from taugen.words.names import printable
 
 _SHOWN = 40
@@ -22,6 +23,7 @@ class TextError(ValueError):
 
 
 def shown(text: str) -> str:
-    """The typed text as findings quote it: escaped, in double quotes, at most 40 characters."""
+    """The typed text as findings quote it: escaped, in double quotes, at most 40 characters, no credential in it."""
+    text = hidden(text)
     cut = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
     return f'"{printable(cut)}"'

@@ -23,9 +23,8 @@ from collections.abc import Iterator
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.spec.rundoc import RunDoc
-from taugen.validate.rules.document import _credentials as credentials
 from taugen.validate.rules.document import _texts as texts
-from taugen.words import Path, dotted
+from taugen.words import Path, credentials, dotted
 
 ID = "credential"
 

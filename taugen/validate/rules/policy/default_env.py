@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
-from taugen.validate.rules.document import _credentials
+from taugen.words import credentials
 
 ID = "default-env"
 
@@ -58,7 +58,7 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
                     message = f"{name} is set by {owner}"
                     yield item.finding(ID, (*where, name), message, hint="remove it", key=True)
             for name, value in (runtime.env or {}).items():
-                what = _credentials.shape(value) or _credentials.named(name, value)
+                what = credentials.shape(value) or credentials.named(name, value)
                 if what is not None:
                     message = f"{name} looks like {what}: a secret's value never stands in Git"
                     hint = "put it into a Secret of the namespace and write env_secret: {NAME: SECRET:KEY}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from taugen.validate.rules.document import _credentials as credentials
+from taugen.words import credentials
 from tests.validate.rules.document.test_rules import findings
 
 HEAD = "name: asr\nrun: {entrypoint: train.py, workload_kind: job}\ncompute: {gpus: 1}\n"

@@ -2,43 +2,44 @@
 
 In: a text, or a name with its value. Out: what kind of credential it looks like, never the credential. Wrong alarms cost trust: a name
 alone is never enough, a value under a telling name must also look like one, and a placeholder never does.
+
+`hidden` is what findings repeat a text through.
 """
 
 import math
 import re
+from functools import cache
 from itertools import pairwise
 
-_SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
-    (what, marks, re.compile(pattern))
-    for what, marks, pattern in (
-        ("a URL with a password", ("://",), r"[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@]*:(?![$<{*])[^/\s@]+@"),
-        ("a private key", ("-----BEGIN",), r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY"),
-        ("an AWS access key", ("AKIA", "ASIA"), r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-        (
-            "a GitHub token",
-            ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-            r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})",
-        ),
-        ("a GitLab token", ("glpat-", "gldt-", "glrt-"), r"\bgl(?:pat|dt|rt)-[A-Za-z0-9_-]{18,}"),
-        ("a Hugging Face token", ("hf_",), r"\bhf_[A-Za-z0-9]{20,}"),
-        ("a Slack token", ("xox",), r"\bxox[abeprs]-[A-Za-z0-9-]{10,}"),
-        ("a Slack webhook", ("hooks.slack.com",), r"hooks\.slack\.com/services/T[A-Z0-9]+/B[A-Z0-9]+/\w{10,}"),
-        ("an API key", ("sk-",), r"\bsk-(?=[A-Za-z0-9_-]*[0-9])(?=[A-Za-z0-9_-]*[A-Z])[A-Za-z0-9_-]{20,}"),
-        ("a Google API key", ("AIza",), r"\bAIza[0-9A-Za-z_-]{35}"),
-        ("a Google token", ("ya29.",), r"\bya29\.[0-9A-Za-z_-]{20,}"),
-        ("a JSON Web Token", ("eyJ",), r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}"),
-        ("an Azure key", ("AccountKey=", "SharedAccessKey="), r"(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{20,}={0,2}"),
-        ("a signed Azure URL", ("sig=",), r"[?&]sig=[A-Za-z0-9%/+]{20,}"),
-        ("a signed AWS URL", ("X-Amz-Signature=",), r"X-Amz-Signature=[0-9a-f]{32,}"),
-        ("a PyPI token", ("pypi-",), r"\bpypi-AgE[A-Za-z0-9_-]{30,}"),
-        ("an npm token", ("npm_",), r"\bnpm_[A-Za-z0-9]{30,}"),
-        ("an NVIDIA API key", ("nvapi-",), r"\bnvapi-[A-Za-z0-9_-]{30,}"),
-        ("a Docker token", ("dckr_",), r"\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
-        ("a Databricks token", ("dapi",), r"\bdapi[0-9a-f]{32}"),
-        ("a Stripe key", ("_live_",), r"\b[rs]k_live_[A-Za-z0-9]{16,}"),
-        ("a bearer token", ("earer ",), r"\b[Bb]earer (?![$<{])[A-Za-z0-9._~+/-]{16,}=*"),
-    )
+_SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("a URL with a password", ("://",), r"[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@]*:(?![$<{*])[^/\s@]+@"),
+    ("a private key", ("-----BEGIN",), r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY[\s\S]*"),
+    ("an AWS access key", ("AKIA", "ASIA"), r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    (
+        "a GitHub token",
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})",
+    ),
+    ("a GitLab token", ("glpat-", "gldt-", "glrt-"), r"\bgl(?:pat|dt|rt)-[A-Za-z0-9_-]{18,}"),
+    ("a Hugging Face token", ("hf_",), r"\bhf_[A-Za-z0-9]{20,}"),
+    ("a Slack token", ("xox",), r"\bxox[abeprs]-[A-Za-z0-9-]{10,}"),
+    ("a Slack webhook", ("hooks.slack.com",), r"hooks\.slack\.com/services/T[A-Z0-9]+/B[A-Z0-9]+/\w{10,}"),
+    ("an API key", ("sk-",), r"\bsk-(?=[A-Za-z0-9_-]*[0-9])(?=[A-Za-z0-9_-]*[A-Z])[A-Za-z0-9_-]{20,}"),
+    ("a Google API key", ("AIza",), r"\bAIza[0-9A-Za-z_-]{35}"),
+    ("a Google token", ("ya29.",), r"\bya29\.[0-9A-Za-z_-]{20,}"),
+    ("a JSON Web Token", ("eyJ",), r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}"),
+    ("an Azure key", ("AccountKey=", "SharedAccessKey="), r"(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{20,}={0,2}"),
+    ("a signed Azure URL", ("sig=",), r"[?&]sig=[A-Za-z0-9%/+]{20,}"),
+    ("a signed AWS URL", ("X-Amz-Signature=",), r"X-Amz-Signature=[0-9a-f]{32,}"),
+    ("a PyPI token", ("pypi-",), r"\bpypi-AgE[A-Za-z0-9_-]{30,}"),
+    ("an npm token", ("npm_",), r"\bnpm_[A-Za-z0-9]{30,}"),
+    ("an NVIDIA API key", ("nvapi-",), r"\bnvapi-[A-Za-z0-9_-]{30,}"),
+    ("a Docker token", ("dckr_",), r"\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
+    ("a Databricks token", ("dapi",), r"\bdapi[0-9a-f]{32}"),
+    ("a Stripe key", ("_live_",), r"\b[rs]k_live_[A-Za-z0-9]{16,}"),
+    ("a bearer token", ("earer ",), r"\b[Bb]earer (?![$<{])[A-Za-z0-9._~+/-]{16,}=*"),
 )
+_DOTS = "•••"
 _MARKS = tuple(mark for _, marks, _ in _SHAPES for mark in marks)
 _PASSWORD = re.compile(r"(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|PWD)$")
 _TOKEN = re.compile(r"(?:^|_)(?:TOKEN|SECRET|CREDENTIALS?|APIKEY|KEY|SAS|AUTH)$")
@@ -49,6 +50,19 @@ _HEX = frozenset("0123456789abcdefABCDEF")
 _SHELL = re.compile(r"""(?:^|[\s;&])(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(["']?)([^\s"';&]+)""")
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def hidden(text: str) -> str:
+    """The text with every credential of a known shape replaced by dots."""
+    for _, marks, pattern in _SHAPES:
+        if any(mark in text for mark in marks):
+            text = _compiled(pattern).sub(_DOTS, text)
+    return _TOKEN_URL.sub(lambda found: _DOTS if _looks_random(found[1]) else found[0], text) if "://" in text else text
+
+
 def may_hold(text: str) -> bool:
     """Whether any text of a known shape could be in `text`: a quick look before `shape`."""
     return any(mark in text for mark in _MARKS)
@@ -57,7 +71,7 @@ def may_hold(text: str) -> bool:
 def shape(text: str) -> str | None:
     """What a text of a known shape is, wherever in `text` it stands; None: nothing known."""
     for what, marks, pattern in _SHAPES:
-        if any(mark in text for mark in marks) and pattern.search(text):
+        if any(mark in text for mark in marks) and _compiled(pattern).search(text):
             return what
     if "://" in text and (found := _TOKEN_URL.search(text)) is not None and _looks_random(found[1]):
         return "a URL with a token"
