@@ -94,3 +94,30 @@ def _until(kube: Kube, item: Object, holds_of, what: str, seconds: float) -> Obj
     found = kube.until(WORKLOAD, name, item["metadata"]["namespace"], holds_of, what, seconds)
     assert found
     return found
+
+
+def until_no_pods(kube: Kube, item: Object, but: tuple[str, ...] = (), seconds: float = 60) -> None:
+    """Wait until no pod of a run is left, except those in the phases `but`."""
+    end = time.monotonic() + seconds
+    while left := [pod["metadata"]["name"] for pod in pods(kube, item) if pod["status"]["phase"] not in but]:
+        if time.monotonic() > end:
+            raise TimedOut(f"after {seconds:.0f} s there are still pods: {left}")
+        time.sleep(0.3)
+
+
+def until_no_pods_but_the_submitter(kube: Kube, item: Object) -> None:
+    """Wait until the cluster of a finished RayJob is gone: head and workers run until then, the submitter stays with its log."""
+    until_no_pods(kube, item, ("Succeeded", "Failed"))
+
+
+def complaint(kube: Kube, item: Object, reason: str, seconds: float = 60) -> str:
+    """The message of an event about a run's object."""
+    uid = (live(kube, item) or {}).get("metadata", {}).get("uid")
+    end = time.monotonic() + seconds
+    while True:
+        for event in kube.list("v1/Event", item["metadata"]["namespace"]):
+            if event["involvedObject"].get("uid") == uid and event["reason"] == reason:
+                return str(event["message"])
+        if time.monotonic() > end:
+            raise TimedOut(f"waited {seconds:.0f} s for an event {reason} about {item['kind']} {item['metadata']['name']}")
+        time.sleep(0.3)

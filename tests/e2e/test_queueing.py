@@ -12,6 +12,8 @@ from tests.e2e.ray import outcome
 
 WITH = ("jobset", "kuberay", "kueue")
 KINDS = ("job", "jobset", "rayjob")
+CLUSTER_QUEUE = "kueue.x-k8s.io/v1beta2/ClusterQueue"
+GPU = "nvidia.com/gpu"
 
 
 @pytest.fixture(scope="module")
@@ -116,9 +118,7 @@ def test_a_queue_borrows_and_the_lender_takes_its_own_back(lab: Lab, kube: Kube)
     greedy = [lab.submit(f"greedy-{n}", "t4", compute={"gpus": 4}, seconds=30, policy=burst) for n in (1, 2)]
     for item in greedy:
         runs.admitted(kube, item)
-    usage = kube.get("kueue.x-k8s.io/v1beta2/ClusterQueue", "burst")["status"]["flavorsReservation"]
-    borrowed = {entry["name"]: resource.get("borrowed", "0") for entry in usage for resource in entry["resources"] if resource["name"] == "nvidia.com/gpu"}
-    assert borrowed["t4"] == "4"
+    kube.until(CLUSTER_QUEUE, "burst", "", lambda queue: borrowed(queue) == {"t4": "4"}, "borrows 4 GPUs")
     owner = lab.submit("owner", "t4", compute={"gpus": 4}, seconds=3)
     runs.admitted(kube, owner)
     reasons = [condition(runs.workload(kube, item), "Preempted").get("reason") for item in greedy]
@@ -139,10 +139,18 @@ def test_max_duration_ends_a_run_for_good(lab: Lab, kube: Kube):
     item = lab.submit("too-long", "cpu", seconds=600, run={"max_duration": "5s"})
     runs.admitted(kube, item)
     name, namespace = runs.workload(kube, item)["metadata"]["name"], item["metadata"]["namespace"]
-    found = kube.until(runs.WORKLOAD, name, namespace, lambda w: w and not w["spec"].get("active", True), "deactivated")
+    found = kube.until(runs.WORKLOAD, name, namespace, lambda w: holds(w, "Evicted"), "evicted")
     assert condition(found, "Evicted")["reason"] == "DeactivatedDueToMaximumExecutionTimeExceeded"
+    assert found["spec"]["active"] is False
     kube.until(runs.kind(item), item["metadata"]["name"], namespace, lambda job: holds(job, "Suspended"), "suspended")
     assert not holds(runs.live(kube, item), "Failed")
+
+
+def borrowed(queue: dict) -> dict[str, str]:
+    """GPUs that a ClusterQueue borrows, by flavor."""
+    flavors = {entry["name"]: entry["resources"] for entry in queue["status"].get("flavorsReservation", ())}
+    found = {name: resource.get("borrowed", "0") for name, resources in flavors.items() for resource in resources if resource["name"] == GPU}
+    return {name: amount for name, amount in found.items() if amount != "0"}
 
 
 def succeeded(kube: Kube, item: dict) -> bool:

@@ -1,0 +1,105 @@
+"""The loop from a commit to the cluster: a source repository, a deploy repository on the Git server, a reconciler that follows it.
+
+In: a plane with Flux or Argo CD. Out: published commits that have arrived. Only the first sync is set up by hand, as an installation would.
+"""
+
+import time
+from pathlib import Path
+
+from tests.e2e import fleet, gitserver, lab, nodes, reconcilers
+from tests.e2e.fleet import LAB, Fleet
+from tests.e2e.kube import Kube, Object, holds
+from tests.e2e.plane import Plane
+from tests.gitkit import git
+
+KUSTOMIZATION = "kustomize.toolkit.fluxcd.io/v1/Kustomization"
+SOURCE = "source.toolkit.fluxcd.io/v1/GitRepository"
+ASK = "reconcile.fluxcd.io/requestedAt"
+
+
+class Loop:
+    """Sources at `fleet`, deploy branch at `bare`."""
+
+    def __init__(self, folder: Path, plane: Plane, kube: Kube, cluster: str) -> None:
+        self.plane, self.kube, self.cluster = plane, kube, cluster
+        site = plane.site
+        name = f"fleet-{lab.SALT}"
+        self.url = f"http://127.0.0.1:{site.port('git')}/{name}.git"
+        self.bare = gitserver.create(reconcilers.repositories(site), name)
+        self.fleet = Fleet(folder / "sources", LAB, self.url)
+        nodes.create(kube, nodes.of_pools(fleet.pools(LAB / "policy", cluster)))
+
+    def write(self, name: str, workspace: str = "red", **more: object) -> str:
+        """Commit a run."""
+        folder = f"workspaces/{workspace}/{name}"
+        text = lab.tau(name, cluster=self.cluster, **more)  # type: ignore[arg-type]
+        return self.fleet.commit({f"{folder}/tau.yaml": text, f"{folder}/hello.py": "print('hello')\n"}, f"run {name}")
+
+    def publish(self, *args: str, fails: int = 0) -> str:
+        """Publish HEAD over HTTP; returns what the command said."""
+        return self.fleet.publish(*args, to=self.url, fails=fails)
+
+    def head(self) -> str:
+        """The deploy branch's commit."""
+        return git(self.bare, "rev-parse", "deploy")
+
+    def object(self, name: str, workspace: str = "red") -> Object:
+        """The queued object of a run, as it stands on the deploy branch."""
+        for file in git(self.bare, "ls-tree", "-r", "--name-only", "deploy", f"clusters/{self.cluster}/runs/{workspace}/").splitlines():
+            if f"/{name}-" in file and file.rpartition("/")[2] in {"job.yaml", "jobset.yaml", "rayjob.yaml"}:
+                import yaml
+
+                found: Object = yaml.safe_load(git(self.bare, "show", f"deploy:{file}"))
+                return found
+        raise LookupError(f"no {name} on the deploy branch")
+
+
+class FluxLoop(Loop):
+    """The loop with source-controller and kustomize-controller."""
+
+    def bootstrap(self) -> None:
+        """What `flux bootstrap` leaves: one source and one Kustomization, of the gitops folder."""
+        self.publish()
+        meta = {"name": "root", "namespace": reconcilers.FLUX}
+        source = {"url": self.url, "ref": {"branch": "deploy"}, "interval": "1h"}
+        self.kube.apply({"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository", "metadata": meta, "spec": source})
+        spec = {
+            "sourceRef": {"kind": "GitRepository", "name": "root"},
+            "path": f"./clusters/{self.cluster}/gitops",
+            "prune": True,
+            "interval": "1h",
+            "retryInterval": "2s",
+        }
+        self.kube.apply({"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": meta, "spec": spec})
+        self.sync()
+
+    def sync(self, seconds: float = 120) -> None:
+        """Ask for the deploy branch's commit and wait until every Kustomization has applied it."""
+        head = self.head()
+        self._ask(SOURCE, "root")
+        self.kube.until(KUSTOMIZATION, "root", reconcilers.FLUX, lambda item: applied(item, head), f"applied {head[:8]}", seconds)
+        for item in self.kube.list(SOURCE, reconcilers.FLUX):
+            self._ask(SOURCE, item["metadata"]["name"])
+        for name in self.kustomizations():
+            self.kube.until(KUSTOMIZATION, name, reconcilers.FLUX, lambda item: applied(item, head), f"applied {head[:8]}", seconds)
+
+    def reconcile(self) -> None:
+        """Let every Kustomization reconcile once more."""
+        for name in self.kustomizations():
+            stamp = self._ask(KUSTOMIZATION, name)
+            done = lambda item, stamp=stamp: item["status"].get("lastHandledReconcileAt") == stamp and holds(item, "Ready")  # noqa: E731
+            self.kube.until(KUSTOMIZATION, name, reconcilers.FLUX, done, "reconciled")
+
+    def kustomizations(self) -> list[str]:
+        """Names of all Kustomizations."""
+        return [item["metadata"]["name"] for item in self.kube.list(KUSTOMIZATION, reconcilers.FLUX)]
+
+    def _ask(self, kind: str, name: str) -> str:
+        stamp = f"{time.time():.6f}"
+        self.kube.patch(kind, name, reconcilers.FLUX, {"metadata": {"annotations": {ASK: stamp}}})
+        return stamp
+
+
+def applied(item: Object | None, head: str) -> bool:
+    """Whether a Kustomization has applied a commit and is Ready."""
+    return bool(item and head in (item.get("status") or {}).get("lastAppliedRevision", "") and holds(item, "Ready"))
