@@ -27,6 +27,7 @@ from taugen.publish.plan import Wish
 from taugen.publish.state import Key
 from taugen.render import file
 from taugen.spec.rundoc import RunDoc
+from taugen.words.emit import emit
 
 SERIAL = 48
 """Fewer documents than this for each process are not worth a pool: forking and pickling cost 40 ms."""
@@ -65,9 +66,9 @@ class Contents:
     mark: int
     pieces: list[bytes] = field(default_factory=list)
 
-    def add(self, text: str) -> int:
-        """Add a text and return its mark."""
-        self.pieces.append(blob(self.mark, text.encode()))
+    def add(self, content: bytes) -> int:
+        """Add the content of a file and return its mark."""
+        self.pieces.append(blob(self.mark, content))
         self.mark += 1
         return self.mark - 1
 
@@ -197,5 +198,5 @@ def made(compiled: Compiled, project: str, commit: str, contents: Contents) -> M
     """Add the texts of a compiled run, as they are published from the source commit `commit`."""
     assert compiled.run is not None
     new = state.of(compiled.run, commit)
-    files = {item.path: contents.add(file.text(item, project)) for item in compiled.rendered}
-    return Made(new.folder, files, new.path, contents.add(new.text(project)))
+    files = {item.path: contents.add(file.encoded(emit(item.obj), item.source, project)) for item in compiled.rendered}
+    return Made(new.folder, files, new.path, contents.add(new.content(project)))

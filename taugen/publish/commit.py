@@ -36,7 +36,7 @@ def files(branch: Deployed, made: Mapping[Key, Made], plan: Plan, platform: Plat
     out.update(dict.fromkeys(platform.deletes))
     out.update(dict.fromkeys(branch.files_below(run.folder for run, _ in plan.end)))
     for run, phase in plan.end:
-        out[run.path] = run.ended(phase).text(branch.project).encode()
+        out[run.path] = run.ended(phase).content(branch.project)
     for wish in plan.add:
         new = made[wish.key]
         out.update({f"{branch.folder}/{path}": mark for path, mark in new.files.items()})

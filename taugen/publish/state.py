@@ -6,7 +6,7 @@ state that exists means that the run was published once and for all. What must n
 """
 
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Literal, cast
 
 from taugen import __version__
@@ -81,9 +81,9 @@ class RunState:
         """The same run, no longer live; nothing else of its file changes."""
         return replace(self, phase=phase, body=self.body.replace(f"\nphase: {self.phase}\n", f"\nphase: {phase}\n", 1))
 
-    def text(self, project: str) -> str:
+    def content(self, project: str) -> bytes:
         """The file, header included."""
-        return file.with_header(self.body, self.source, project)
+        return file.encoded(self.body, self.source, project)
 
 
 def state_path(workspace: str, run: str) -> str:
@@ -132,7 +132,7 @@ def _kept(run: "ResolvedRun") -> dict[str, Json]:
     request |= {"queue": run.placement.cluster_queue, "tier": run.placement.tier, "image": run.image, "maxDuration": run.max_duration}
     out: dict[str, Json] = {"request": {k: v for k, v in request.items() if v is not None}}
     if run.checkpoint is not None:
-        out["checkpoint"] = {k: v for k, v in asdict(run.checkpoint).items() if v is not None}
+        out["checkpoint"] = {f.name: v for f in fields(run.checkpoint) if (v := getattr(run.checkpoint, f.name)) is not None}
     for key, section in (("resilience", run.resilience), ("metrics", run.metrics), ("experiment", run.experiment), ("model", run.model)):
         if section:
             out[key] = dict(section)

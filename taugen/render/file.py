@@ -38,8 +38,14 @@ def text(rendered: Rendered, project: str) -> str:
 
 def with_header(body: str, source: str, project: str) -> str:
     """Put the header in front of a body."""
-    digest = hashlib.sha256(body.encode()).hexdigest()
-    return f"{_START}{names.printable(source)}; edits stop the publish. project={project} sha256={digest}\n{body}"
+    return encoded(body, source, project).decode()
+
+
+def encoded(body: str, source: str, project: str) -> bytes:
+    """A body with its header, as it is written."""
+    raw = body.encode()
+    digest = hashlib.sha256(raw).hexdigest()
+    return f"{_START}{names.printable(source)}; edits stop the publish. project={project} sha256={digest}\n".encode() + raw
 
 
 def parse_header(content: str) -> Header | None:

@@ -21,27 +21,28 @@ Mends:
 Source: kustomize (id conflict), Argo CD (RepeatedResourceWarning)
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render.types import Rendered
-from taugen.validate.rules.objects._parts import at, cluster, finding
+from taugen.validate.rules.objects._parts import cluster, finding, mapping
 
 ID = "object-twice"
 
 
 def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule, at the second of two, which names the first; two workspaces in one namespace are `namespace-shared`."""
-    spaces = Counter(workspace.spec.namespace for workspace in policy.workspaces.values())
     paths: dict[str, Rendered] = {}
     identities: dict[tuple[str, str, str, str], Rendered] = {}
     for item in objects:
-        namespace = str(at(item.obj, "metadata", "namespace") or "")
+        namespace = str(mapping(item.obj.get("metadata")).get("namespace") or "")
         first = paths.setdefault(item.path, item)
         if first is item:
             first = identities.setdefault((cluster(item), item.kind, namespace, item.name), item)
-        shared = spaces[item.name if item.kind == "Namespace" else namespace] > 1
-        if first is not item and not shared:
+        if first is not item and not _shared(policy, item.name if item.kind == "Namespace" else namespace):
             yield finding(ID, item, f"two documents make it: the other stands in {first.span}", "rename one of the two, or remove it")
+
+
+def _shared(policy: Policy, namespace: str) -> bool:
+    return sum(workspace.spec.namespace == namespace for workspace in policy.workspaces.values()) > 1

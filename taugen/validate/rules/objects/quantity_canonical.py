@@ -23,22 +23,31 @@ from functools import lru_cache
 
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
-from taugen.render.podtemplates import templates
 from taugen.render.types import Object, Rendered
 from taugen.validate.rules.objects._parts import at, finding, items, mapping, named
+from taugen.validate.rules.objects._pods import pods
 from taugen.words import Json, quantity
 
 ID = "quantity-canonical"
+Quantity = tuple[str, str, Json]
+"""What it is of, its key there if it has one, and the value."""
 _LIMIT_RANGE = ("default", "defaultRequest", "max", "min", "maxLimitRequestRatio")
 
 
 def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:  # noqa: ARG001
     """Findings of the rule."""
     for item in objects:
-        for place, value in _quantities(item):
-            wanted = _stored(value) if isinstance(value, str) else _canonical(value)
-            if wanted is not None and wanted != value:
-                yield finding(ID, item, f"{place} is {value}, which is stored as {wanted}", f'write "{wanted}"')
+        yield from _judged(item, _quantities(item))
+    for pod in pods(objects):
+        yield from _judged(pod.item, _pod(pod.spec))
+
+
+def _judged(item: Rendered, found: Iterator[Quantity]) -> Iterator[Diagnostic]:
+    for what, key, value in found:
+        wanted = _stored(value) if isinstance(value, str) else _canonical(value)
+        if wanted is not None and wanted != value:
+            place = f"{what}: {key}" if key else what
+            yield finding(ID, item, f"{place} is {value}, which is stored as {wanted}", f'write "{wanted}"')
 
 
 @lru_cache(maxsize=4096)
@@ -59,7 +68,7 @@ def _canonical(value: Json) -> str | None:
     return None
 
 
-def _quantities(item: Rendered) -> Iterator[tuple[str, Json]]:
+def _quantities(item: Rendered) -> Iterator[Quantity]:
     spec = mapping(item.obj.get("spec"))
     if item.kind in {"ClusterQueue", "Cohort"}:
         yield from _quotas(spec)
@@ -73,39 +82,39 @@ def _quantities(item: Rendered) -> Iterator[tuple[str, Json]]:
                 yield from _each(key, mapping(limit).get(key))
     elif item.kind == "PersistentVolumeClaim":
         yield from _each("requests", at(spec, "resources", "requests"))
-    else:
-        for template in templates(item.obj):
-            yield from _pod(mapping(template.get("spec")))
 
 
-def _quotas(spec: Object) -> Iterator[tuple[str, Json]]:
+def _quotas(spec: Object) -> Iterator[Quantity]:
     for group in items(spec.get("resourceGroups")):
         for flavor, quotas in named(mapping(group).get("flavors")):
             for resource, quota in named(quotas.get("resources")):
                 for key in ("nominalQuota", "borrowingLimit", "lendingLimit"):
                     if key in quota:
-                        yield f"{key} of {resource} in flavor {flavor}", quota[key]
+                        yield f"{key} of {resource} in flavor {flavor}", "", quota[key]
     yield from _weight(spec)
 
 
-def _weight(spec: Object) -> Iterator[tuple[str, Json]]:
+def _weight(spec: Object) -> Iterator[Quantity]:
     weight = at(spec, "fairSharing", "weight")
     if weight is not None:
-        yield "weight", weight
+        yield "weight", "", weight
 
 
-def _pod(spec: Object) -> Iterator[tuple[str, Json]]:
+def _pod(spec: Object) -> Iterator[Quantity]:
     for part in ("initContainers", "containers"):
         for name, container in named(spec.get(part)):
-            for key in ("requests", "limits"):
-                yield from _each(f"{key} of container {name}", at(container, "resources", key))
-    for name, volume in named(spec.get("volumes")):
-        size = at(volume, "emptyDir", "sizeLimit")
-        if size is not None:
-            yield f"sizeLimit of volume {name}", size
+            resources = container.get("resources")
+            if isinstance(resources, dict):
+                for key in ("requests", "limits"):
+                    yield from _each(f"{key} of container {name}", resources.get(key))
+    for volume in items(spec.get("volumes")):
+        if isinstance(volume, dict) and "emptyDir" in volume:
+            size = mapping(volume["emptyDir"]).get("sizeLimit")
+            if size is not None:
+                yield f"sizeLimit of volume {volume.get('name')}", "", size
 
 
-def _each(what: str, values: Json) -> Iterator[tuple[str, Json]]:
+def _each(what: str, values: Json) -> Iterator[Quantity]:
     if isinstance(values, dict):
         for key, value in values.items():
-            yield f"{what}: {key}", value
+            yield what, key, value
