@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from taugen.policy.types import Amount, DnsName, LabelKey, LabelValue, Spec
-from taugen.spec.model import ComputeSection, ResilienceSection, RuntimeSection, StorageSection
+from taugen.spec.model import ComputeSection, DataSection, ResilienceSection, RuntimeSection
 from taugen.spec.types import Count, Duration, ImageRef, Text
 
 
@@ -107,7 +107,7 @@ class Defaults(Spec):
     images: KindImages | None = Field(None, description="Images by workload kind.")
     runtime: RuntimeSection | None = Field(None, description="As runtime of tau.yaml.")
     compute: ComputeSection | None = Field(None, description="As compute of tau.yaml.")
-    storage: StorageSection | None = Field(None, description="As storage of tau.yaml.")
+    storage: DataSection | None = Field(None, description="As storage of tau.yaml, without image_assets.")
     resilience: ResilienceSection | None = Field(None, description="As resilience of tau.yaml.")
     labels: dict[LabelKey, LabelValue] | None = Field(None, description="Labels of every run.")
     priority: DnsName | None = Field(None, description="PriorityTier of runs that name none.")
@@ -177,6 +177,8 @@ class Cluster(Spec):
 
     gitops: GitOps = Field(description="What applies the deploy tree.")
     nodePools: list[NodePool] = Field(default_factory=list, description="The nodes, which quotas and profiles are held against.")
-    labels: dict[LabelKey, LabelValue] = Field(default_factory=dict, description="Labels of the cluster, e.g. region: written on its Applications and Kustomizations.")
+    labels: dict[LabelKey, LabelValue] = Field(
+        default_factory=dict, description="Labels of the cluster, e.g. region: written on its Applications and Kustomizations."
+    )
     overlays: list[DnsName] = Field(default_factory=list, description="Overlays that patch what is rendered for it, in this order.")
     role: Literal["standalone"] = Field("standalone", description="standalone; manager and worker come with MultiKueue.")

@@ -136,6 +136,8 @@ _LATER: Mapping[tuple[str, str], str] = {
     ("Platform", "versions.gitops"): "nothing depends on the version of Argo CD or Flux yet",
     ("Platform", "queueing.waitForPodsReady"): "it comes with the bootstrap of Kueue's configuration",
     ("Platform", "queueing.fairSharing.preemptionStrategies"): "it comes with the bootstrap of Kueue's configuration",
+    ("Platform", "defaults.storage.image_assets"): "name assets in each run, or build them into the image",
+    ("Workspace", "defaults.storage.image_assets"): "name assets in each run, or build them into the image",
     ("Cluster", "collector"): "the collector is not built yet",
     ("Cluster", "metrics"): "metrics are not built yet",
     ("Workspace", "limits.runs"): "nothing counts a workspace's runs yet",

@@ -12,7 +12,7 @@ from taugen.policy.model import Defaults, KindImages, Platform, Profile, Storage
 from taugen.policy.set import Item, Policy
 from taugen.resolve.placement import Placer
 from taugen.resolve.run import EnvVar
-from taugen.spec.model import ComputeSection, ResilienceSection, RuntimeSection, StorageSection
+from taugen.spec.model import ComputeSection, DataSection, ResilienceSection, RuntimeSection, Section
 from taugen.words import Json, Path, durations
 
 GRACE_SECONDS = 600
@@ -55,7 +55,7 @@ class WorkspaceContext:
     """PersistentVolumeClaim -> Storage."""
     compute: ComputeSection
     runtime: RuntimeSection
-    storage: StorageSection
+    storage: DataSection
     env: Mapping[str, EnvVar]
     env_sorted: tuple[EnvVar, ...]
     labels: Mapping[str, str]
@@ -124,7 +124,7 @@ def _build(policy: Policy, item: Item[Workspace]) -> WorkspaceContext:
         claims={(s.spec.claim.existing or name): name for name, s in storages.items()},
         compute=_merged(ComputeSection, [d.compute for d in defaults]),
         runtime=_merged(RuntimeSection, [d.runtime for d in defaults]),
-        storage=_merged(StorageSection, [d.storage for d in defaults]),
+        storage=_merged(DataSection, [d.storage for d in defaults]),
         env=env,
         env_sorted=tuple(env[name] for name in sorted(env)),
         labels=_labels(defaults),
@@ -142,18 +142,26 @@ def _storages(policy: Policy, item: Item[Workspace]) -> dict[str, Item[Storage]]
     return {name: storage for name, storage in found.items() if item.name in storage.spec.workspaces}
 
 
-S = TypeVar("S", ComputeSection, RuntimeSection, StorageSection, ResilienceSection)
+S = TypeVar("S", bound=Section)
 
 
 def _merged(kind: type[S], stronger_first: "list[S | None]") -> S:
-    """One section with the first value of each field."""
+    """One section with the first value of each field, those of sections in it (`compute.head`, `compute.rdma`) one by one."""
     found = kind()
     for section in reversed(stronger_first):
         if section is not None:
-            found = found.model_copy(
-                update={name: value for name in section.model_fields_set if (value := getattr(section, name)) is not None}
-            )
+            found = _over(section, found)
     return found
+
+
+def _over(stronger: S, weaker: S) -> S:
+    """What `stronger` says, and what `weaker` says of the rest."""
+    update: dict[str, object] = {}
+    for name in stronger.model_fields_set:
+        value, other = getattr(stronger, name), getattr(weaker, name)
+        if value is not None:
+            update[name] = _over(value, other) if isinstance(value, Section) and other is not None else value
+    return weaker.model_copy(update=update)
 
 
 def _labels(stronger_first: list[Defaults]) -> dict[str, str]:

@@ -6,6 +6,7 @@ it.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import NamedTuple
 
 from pydantic import BaseModel
@@ -18,7 +19,7 @@ from taugen.resolve.origins import ROWS, Row
 from taugen.resolve.resolve import context_of
 from taugen.resolve.run import EnvVar, ResolvedRun
 from taugen.resolve.sizes import times
-from taugen.words import Json, Path, dotted
+from taugen.words import Json, Path, dotted, quantity
 
 
 class Setting(NamedTuple):
@@ -49,7 +50,7 @@ def explain(run: ResolvedRun, policy: Policy) -> list[ExplainLine]:
         return []
     layers = _Layers(run, workspace, policy.profiles.get(run.profile) if run.profile is not None else None)
     decided = [line for row in ROWS if (line := layers.line(row)) is not None]
-    decided += [*layers.size(), *layers.variables(), *layers.labels(), *layers.resilience(), *layers.tenancy()]
+    decided += [*layers.size(), *layers.variables(), *layers.labels(), *layers.resilience(), *layers.tenancy(), *_prices(run, policy)]
     known = {line.field for line in decided}
     typed = [line for line in layers.document() if line.field not in known]
     return typed + decided
@@ -114,7 +115,8 @@ class _Layers:
         doc = self.run.doc
         on_ray = self.run.kind == "rayjob" or (doc.has(("compute", "workers")) and not doc.has(("execution", "nodes")))
         path: Path = ("compute", "workers") if on_ray else ("execution", "nodes")
-        row = Row(path, lambda run: run.nodes, ("workers",), None, lambda _: "one where nobody says otherwise")
+        default: Path | None = ("compute", "workers") if self.run.kind == "rayjob" else None
+        row = Row(path, lambda run: run.nodes, ("workers",), default, lambda _: "one where nobody says otherwise")
         line = self.line(row)
         if line is not None:
             yield line
@@ -165,6 +167,28 @@ class _Layers:
         for path, value in _leaves(self.run.doc.spec, ()):
             span = self.run.doc.span(path)
             yield ExplainLine(dotted(path), _text(value), Setting("document", self.run.doc.file, _text(value), span))
+
+
+def _prices(run: ResolvedRun, policy: Policy) -> Iterator[ExplainLine]:
+    """What an hour of the workers costs on each flavor that has a price; slices of GPUs have none."""
+    platform = policy.platform
+    if platform is None or any("/mig-" in name for name in run.worker.extended):
+        return
+    for name in run.placement.flavors:
+        price = platform.spec.pricing.get(name)
+        if price is None:
+            continue
+        count, what = (Decimal(run.gpus), "GPUs") if run.gpus else (quantity.parse(run.worker.cpu), "CPUs")
+        each = Decimal(str(price))
+        text = f"{_plain(each * count * run.nodes)} an hour ({_plain(count * run.nodes)} {what} x {_plain(each)})"
+        place = platform.span(("pricing", name), key=True)
+        yield ExplainLine(f"price.{name}", text, Setting("platform", platform.label, text, place))
+
+
+def _plain(number: Decimal) -> str:
+    """Without an exponent and without zeros at its end."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _default(layer: Layer, path: Path) -> Setting | None:

@@ -98,11 +98,12 @@ def typed_nodes(case: Case) -> tuple[int | None, Path]:
 
 
 def nodes(case: Case, profile: Item[Profile] | None, launcher: str) -> int:
-    """Ray workers, or pods of a gang: the document's, else the profile's, else one. Only torchrun knows how to be a gang."""
+    """Ray workers, or pods of a gang: the document's, else the profile's, else (of Ray) the default, else one. Only torchrun can gang."""
     typed = typed_nodes(case)[0]
     if typed is not None:
         return typed
-    count = (profile.spec.workers if profile is not None else None) or 1
+    default = case.workspace.compute.workers if case.kind == "rayjob" else None
+    count = (profile.spec.workers if profile is not None else None) or default or 1
     if count > 1 and case.kind == "job" and launcher != "torchrun" and profile is not None:
         text = f"profile {profile.name} has {count} nodes, and only torchrun starts one program on several"
         hint = "write launcher: torchrun, workload_kind: jobset, or nodes: 1 if the profile lets you"

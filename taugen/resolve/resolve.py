@@ -79,7 +79,7 @@ def _decide(case: Case) -> ResolvedRun | None:
     nodes = program.nodes(case, profile, made.launcher)
     size = sizes.worker(case, profile, gpus or 0)
     head = sizes.head(case) if case.kind == "rayjob" else None
-    rdma, mig = sizes.rdma(case, profile), sizes.mig(case, gpus or 0) if gpus is not None else None
+    rdma, mig = sizes.rdma(case, profile, gpus or 0), sizes.mig(case, gpus or 0) if gpus is not None else None
     stored = storage.store(case)
     code, copies = delivery.deliver(case)
     bound = restricted(case, rdma)

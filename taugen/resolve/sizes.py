@@ -24,7 +24,7 @@ from taugen.policy.model import Profile
 from taugen.policy.set import Item
 from taugen.resolve.case import Case
 from taugen.resolve.run import Resources
-from taugen.spec.model import HeadSize
+from taugen.spec.model import HeadSize, Rdma
 from taugen.words import Path, quantity
 
 GPU_WORKER = ("8", "64Gi")
@@ -39,6 +39,7 @@ RDMA_RESOURCE = "rdma/rdma_shared_device_a"
 """TauGrid's name, where neither document nor profile has one."""
 
 _HEAD = HeadSize()
+_RDMA = Rdma()
 _MIG = re.compile(r"[1-9][0-9]*g\.[1-9][0-9]*gb(?:\.me)?")
 
 
@@ -143,22 +144,31 @@ def _at_most_half(wanted: str, memory: str) -> str | None:
     return quantity.canonical(f"{mebibytes}Mi", unit="memory") if mebibytes else None
 
 
-def rdma(case: Case, profile: Item[Profile] | None) -> tuple[str, int] | None:
-    """The RDMA devices of each worker: what the document or, unless it says no, the profile asks for."""
-    own = case.compute.rdma or case.workspace.compute.rdma
-    given = profile.spec.rdma if profile is not None else None
-    if own is not None and own.enabled is False:
+def rdma(case: Case, profile: Item[Profile] | None, gpus: int) -> tuple[str, int] | None:
+    """The RDMA devices of each worker: what the document, unless it says no the profile, or for a run with GPUs the default asks for."""
+    own, default = case.compute.rdma or _RDMA, case.workspace.compute.rdma or _RDMA
+    if own.enabled is False:
         return None
-    if own is None or (own.enabled is None and own.resource is None and own.count is None):
-        return (given.resource, given.count) if given is not None else None
+    given = profile.spec.rdma if profile is not None else None
     if given is None or profile is None:
-        return own.resource or RDMA_RESOURCE, own.count or 1
+        asked = _asks(own) or (gpus > 0 and default.enabled is not False and _asks(default))
+        return (own.resource or default.resource or RDMA_RESOURCE, own.count or default.count or 1) if asked else None
     for field, typed, fixed in (("resource", own.resource, given.resource), ("count", own.count, given.count)):
         if typed is not None and typed != fixed:
             text = f"{field} is {typed}, and profile {profile.name} fixes it at {fixed}"
             origin = profile.span(("rdma", field), key=True)
             case.report.error("profile-limit", ("compute", "rdma", field), text, hint=f"write {fixed}, or leave it out", origin=origin)
     return given.resource, given.count
+
+
+def _asks(rdma: Rdma) -> bool:
+    """Naming the devices asks for them."""
+    return bool(rdma.enabled) or rdma.resource is not None or rdma.count is not None
+
+
+def is_mig_profile(text: str) -> bool:
+    """Whether NVIDIA's tools could mean a slice by it: compute slices and memory."""
+    return _MIG.fullmatch(text) is not None
 
 
 def mig(case: Case, gpus: int) -> str | None:
@@ -168,7 +178,7 @@ def mig(case: Case, gpus: int) -> str | None:
     if profile is None or (not gpus and typed is None):
         return None
     where: Path = ("compute", "mig_profile")
-    if not _MIG.fullmatch(profile):
+    if not is_mig_profile(profile):
         case.report.error("mig-profile", where, f"{profile} is not a MIG profile", hint="write compute and memory slices, such as 1g.10gb")
         return None
     if not gpus:

@@ -12,7 +12,7 @@ from taugen.policy.model import Storage
 from taugen.policy.set import Item
 from taugen.resolve.case import Case
 from taugen.resolve.run import Checkpoint, ImageCopy, VolumeMount
-from taugen.spec.model import Mount
+from taugen.spec.model import DataSection, Mount
 from taugen.words import Path, suggest
 
 RESERVED = frozenset(
@@ -41,7 +41,7 @@ _NOTHING = Stored()
 def store(case: Case) -> Stored:
     """Decide mounts, output and checkpoints."""
     spec, defaults = case.doc.spec, case.workspace.storage
-    section = spec.storage
+    section: DataSection | None = spec.storage
     if section is None:
         if spec.checkpoint is None and defaults.data is None and not defaults.mounts and defaults.output is None:
             return _NOTHING

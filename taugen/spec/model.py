@@ -177,12 +177,17 @@ class ImageAsset(Section):
     mount_path: Text = Field(description="Absolute path in the container.")
 
 
-class StorageSection(Section):
-    """Which data the run sees."""
+class DataSection(Section):
+    """Storages that the run sees: what policy has defaults for."""
 
     data: Text | None = Field(None, description="The workspace's Storage that is mounted at its path, as TAU_DATA_DIR.")
     output: Text | None = Field(None, description="Absolute folder for results, below a mounted storage: TAU_OUTPUT_DIR.")
     mounts: list[Mount] | None = Field(None, description="Further storages, each at a path.")
+
+
+class StorageSection(DataSection):
+    """Which data the run sees."""
+
     image_assets: list[ImageAsset] | None = Field(None, max_length=8, description="Files copied out of images before the program starts.")
 
 

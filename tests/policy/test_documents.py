@@ -120,10 +120,13 @@ def test_later_kinds(kind: str) -> None:
         ("Platform", "{queueing: {waitForPodsReady: {timeout: 10m}}}", "spec.queueing.waitForPodsReady"),
         ("Workspace", "{namespace: a, queues: [{name: a, queue: batch}], limits: {runs: 4}}", "spec.limits.runs"),
         ("Workspace", "{namespace: a, queues: [{name: a, queue: batch}], limits: {gpuHours: 4}}", "spec.limits.gpuHours"),
+        ("Platform", "{defaults: {storage: {image_assets: []}}}", "spec.defaults.storage.image_assets"),
+        ("Workspace", "{namespace: a, queues: [{name: a, queue: b}], defaults: {storage: {image_assets: []}}}",
+         "spec.defaults.storage.image_assets"),
         ("Cluster", "{gitops: {engine: flux, url: 'https://a/b'}, collector: {}}", "spec.collector"),
         ("Cluster", "{gitops: {engine: flux, url: 'https://a/b'}, metrics: {prometheus: x}}", "spec.metrics"),
     ],
-)
+)  # fmt: skip
 def test_later_fields(kind: str, spec: str, path: str) -> None:
     found = [
         d

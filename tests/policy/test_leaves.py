@@ -47,7 +47,6 @@ STORAGE = {
     "data": "audio",
     "output": "/data/out",
     "mounts": [{"name": "a", "storage": "audio", "path": "/a", "read_only": True}],
-    "image_assets": [{"name": "w", "image": "registry.tern.example/w", "source_path": "/w", "mount_path": "/weights"}],
 }
 RESILIENCE = {"max_retries": 2, "retry_on": ["Evicted"], "fatal_exit_codes": [3], "backoff_initial": "1m", "backoff_max": "30m"}
 DEFAULTS = {
@@ -73,7 +72,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "safety": {"cancel": "confirm"},
     },
     "Platform": {
-        "versions": {"kubernetes": "1.36", "kueue": "0.19", "kuberay": "1.7", "jobset": "0.12"},
+        "versions": {"kubernetes": "1.36", "kueue": "0.19", "kuberay": "1.7", "jobset": "0.12", "nodeReadinessController": "0.5"},
         "images": {"allow": ["registry.tern.example"], "digests": "warn"},
         "code": {"allow": ["https://git.tern.example"]},
         "pricing": {"cpu": 0.5},
@@ -169,10 +168,31 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "readOnly": True,
         "workspaces": ["speech"],
     },
+    "HealthPolicy": {
+        "gpuClasses": ["h200-141gb"],
+        "nodes": {"tern.example/block": "a"},
+        "checks": [{"name": "xid", "source": "xid", "threshold": 0.5, "window": "10m"}],
+        "actions": [
+            {
+                "condition": "GpuXid",
+                "taint": {"key": "taugen.dev/gpu-health", "effect": "NoSchedule"},
+                "event": "Warning",
+                "after": "2m",
+                "clearAfter": "15m",
+            }
+        ],
+        "maxTainted": "10%",
+        "running": "leave",
+        "interval": "1m",
+        "runtimeClass": "nvidia",
+        "driverRoot": "/run/nvidia/driver",
+        "dcgm": "localhost:5555",
+        "images": {"runner": "a/b", "nodeProblemDetector": "a/b", "dcgmExporter": "a/b"},
+    },
 }
 
 Path = tuple[str | int, ...]
-FREE = {"labels", "nodeLabels", "annotations", "allocatable", "resources", "pricing", "nccl", "override", "env", "env_secret"}
+FREE = {"labels", "nodes", "nodeLabels", "annotations", "allocatable", "resources", "pricing", "nccl", "override", "env", "env_secret"}
 """Mappings whose keys are the user's."""
 TEXT_OF_USERS = {"nccl", "env"}
 """Values that arrive as typed, so that a number is no mistake."""
@@ -356,7 +376,8 @@ def value_at(value: Any, path: Path) -> Any:
 
 def quantity_like(field: FieldInfo) -> bool:
     return any(
-        "Quantity" in str(part) or "_quantity" in str(part) or "_bound" in str(part) for part in limits(field.annotation, field.metadata)
+        "Quantity" in str(part) or "_quantity" in str(part) or "_bound" in str(part) or "_share" in str(part)
+        for part in limits(field.annotation, field.metadata)
     )
 
 

@@ -85,3 +85,13 @@ spec:
     assert found["resilience.max_retries"].source.layer == "workspace"
     assert found["resilience.backoff_max"].source.layer == "builtin"
     assert found["storage.data"].source.layer == "workspace"
+
+
+def test_what_an_hour_costs() -> None:
+    """Workers on each flavor that may take them, by the GPU or, without GPUs, by the CPU."""
+    pricing = "apiVersion: taugen.dev/v1alpha1\nkind: Platform\nmetadata: {name: tern}\nspec: {pricing: {l40s: 1.25, cpu: 0.05}}\n"
+    price = lines(rayjob("compute: {gpus: 2, workers: 2}"), policy=pricing)["price.l40s"]
+    assert (price.value, price.source.label) == ("5 an hour (4 GPUs x 1.25)", "Platform tern")
+    assert str(price.source.span) == "policy/platform-.yaml:4:18"
+    assert lines(job(gpus=0), policy=pricing)["price.cpu"].value.startswith("0.05 an hour (1 CPUs")
+    assert not any(name.startswith("price") for name in lines(job(gpus=0), policy=pricing.replace("cpu: 0.05", "h200: 3")))

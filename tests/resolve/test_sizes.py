@@ -74,3 +74,21 @@ def test_rdma_devices() -> None:
     assert (off.rdma, off.worker.extended) == (False, {"nvidia.com/gpu": 8})
     other = play(job("compute: {rdma: {count: 4}}", gpus=None, profile="h200-node"), workspace="climate").one("profile-limit")
     assert (other.path, other.message) == ("compute.rdma.count", "count is 4, and profile h200-node fixes it at 8")
+
+
+def test_defaults_fill_rdma_field_by_field_for_gpu_runs_alone() -> None:
+    policy = FREE + "  defaults: {compute: {workers: 3, rdma: {resource: rdma/ib, count: 2}, head: {cpus: 3}}}\n"
+    gpu = play(rayjob("compute: {gpus: 1, rdma: {enabled: true}}"), policy=policy).decided
+    assert (gpu.worker.extended, gpu.nodes) == ({"nvidia.com/gpu": 1, "rdma/ib": 2}, 3)
+    assert play(rayjob("compute: {gpus: 1, rdma: {count: 4}, workers: 2}"), policy=policy).decided.worker.extended["rdma/ib"] == 4
+    cpu = play(job(gpus=0), policy=policy).decided
+    assert (cpu.worker.extended, cpu.nodes) == ({}, 1), "workers are Ray's"
+
+
+def test_a_platform_fills_what_a_workspace_leaves_out_of_a_part() -> None:
+    head = "kind: Platform\nmetadata: {name: tern}\nspec: {defaults: {compute: {head: {cpus: 5, memory: 20Gi}}}}\n"
+    platform = f"apiVersion: taugen.dev/v1alpha1\n{head}"
+    policy = FREE + "  defaults: {compute: {head: {cpus: 3}}}\n---\n" + platform
+    found = play(rayjob("compute: {gpus: 1}"), policy=policy).decided.head
+    assert found is not None
+    assert (found.cpu, found.memory) == ("3", "20Gi")
