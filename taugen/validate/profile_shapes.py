@@ -12,7 +12,8 @@ from functools import lru_cache
 from taugen.policy import model
 from taugen.policy.references import settled
 from taugen.policy.set import Item, Policy
-from taugen.resolve.placement import Obstacle, Placer, Pods, Question
+from taugen.resolve.capacity import Obstacle, Pods
+from taugen.resolve.placement import Placer, Question
 from taugen.resolve.sizes import times
 from taugen.words import Path, quantity
 
@@ -110,7 +111,11 @@ def _shape(policy: Policy, profile: Item[model.Profile], side: str, choose: Choo
         workers = 1
     if gpus is None or workers is None:
         return None
-    causes = {("compute", "gpus"): _cause(spec, "gpus", ("gpus",)), ("policy", "queue"): ("queue",), ("policy", "topology"): ("topology",)}
+    causes: dict[Path, Path] = {
+        ("compute", "gpus"): _cause(spec, "gpus", ("gpus",)),
+        ("policy", "queue"): ("queue",),
+        ("policy", "topology"): ("topology",),
+    }
     causes["compute", "gpu_class"] = ("gpuClass",)
     requests = []
     for resource, field, each in (("cpu", "cpus", spec.cpuPerGpu), ("memory", "memory", spec.memoryPerGpu)):
