@@ -92,7 +92,7 @@ class HealthPolicy(Spec):
     runtimeClass: Text | None = Field(
         None, description="RuntimeClass that gives pods the driver, e.g. nvidia; left out: the nodes' default runtime does."
     )
-    driverRoot: Text | None = Field(
+    driverRoot: Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]*$", max_length=200)] | None = Field(
         None, description="Folder of the nodes with the driver's programs, where no runtime gives them; the runner is privileged then."
     )
     dcgm: Text | None = Field(None, description="HOST:PORT of DCGM's host engine, for source dcgm; left out: port 5555 of the node.")

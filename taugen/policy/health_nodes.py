@@ -48,6 +48,8 @@ def watch(policy: Policy, cluster: Item[model.Cluster], item: Item[model.HealthP
     by_labels: dict[tuple[tuple[str, str], ...], Target] = {}
     for at, pool in pools:
         labels = node_labels(pool)
+        if not labels:
+            continue  # nothing finds these nodes: the rule health-nodes says so
         by_labels.setdefault(tuple(sorted(labels.items())), Target(labels, pool.gpus, at))
     if not cluster.spec.nodePools:
         for labels in _of_flavors(policy, cluster.name, item.spec, gpu_class):

@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from importlib import resources
 
 from taugen.policy import model
+from taugen.policy.health import NAMESPACE as HEALTH_NAMESPACE
 from taugen.policy.set import Item, Policy
-from taugen.render import meta
+from taugen.render import health, meta
 from taugen.render.gitops import names
 from taugen.render.types import Object, Rendered
 from taugen.words import Json
@@ -39,6 +40,14 @@ _WAVE_PROJECT, _WAVE_PLATFORM, _WAVE_WORKSPACE, _WAVE_RUNS = -1, 0, 1, 2
 _PLATFORM_KINDS = [("", "Namespace")] + [
     ("kueue.x-k8s.io", kind) for kind in ("ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "WorkloadPriorityClass")
 ]
+_HEALTH_KINDS = [
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"),
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"),
+    ("rbac.authorization.k8s.io", "ClusterRole"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+    ("readiness.node.x-k8s.io", "NodeReadinessRule"),
+]
+_HEALTH_INSIDE = [("", "ConfigMap"), ("apps", "DaemonSet")]
 _WORKSPACE_KINDS = [
     ("", "LimitRange"),
     ("", "PersistentVolumeClaim"),
@@ -58,7 +67,7 @@ def objects(policy: Policy, cluster: str) -> Iterator[Rendered]:
     item = policy.clusters[cluster]
     folder = f"{cluster}/gitops"
     present = [policy.workspaces[name] for name in sorted(policy.workspaces) if cluster in policy.clusters_of(name)]
-    yield meta.placed(folder, _platform_project(item, present), item)
+    yield meta.placed(folder, _platform_project(item, present, watched=health.stands_on(policy, cluster)), item)
     yield meta.placed(folder, _platform(policy, item), item)
     for workspace in present:
         yield meta.placed(folder, _workspace(policy, item, workspace), item)
@@ -87,11 +96,12 @@ def _project_name(item: Item[model.Cluster]) -> str:
     return item.spec.gitops.project or PROJECT
 
 
-def _platform_project(item: Item[model.Cluster], present: list[Item[model.Workspace]]) -> Object:
-    spaces = ["default", *sorted({w.spec.namespace for w in present})]
+def _platform_project(item: Item[model.Cluster], present: list[Item[model.Workspace]], *, watched: bool) -> Object:
+    """`watched`: the cluster has node health, whose kinds are permitted only then."""
+    spaces = ["default", *sorted({w.spec.namespace for w in present} | ({HEALTH_NAMESPACE} if watched else set()))]
     spec = _project(item, f"Queues and workspaces of cluster {item.name}, made by taugen.", spaces)
-    spec["clusterResourceWhitelist"] = _kinds(_PLATFORM_KINDS)
-    spec["namespaceResourceWhitelist"] = _kinds(_WORKSPACE_KINDS)
+    spec["clusterResourceWhitelist"] = _kinds([*_PLATFORM_KINDS, *(_HEALTH_KINDS if watched else ())])
+    spec["namespaceResourceWhitelist"] = _kinds([*(_HEALTH_INSIDE if watched else ()), *_WORKSPACE_KINDS])
     return _object(item, "AppProject", _project_name(item), spec, wave=_WAVE_PROJECT)
 
 

@@ -73,10 +73,11 @@ def conditions(config: Config, tracks: Mapping[str, Track], taints: Sequence[Tai
     return out
 
 
-def resumed(config: Config, node: Node) -> dict[str, bool]:
-    """Which conditions the node says hold: they go on to hold after a restart of the runner."""
-    true = {c.get("type") for c in (node.get("status") or {}).get("conditions") or () if c.get("status") == TRUE}
-    return {name: f"{config.prefix}{name}" in true for name in config.rules}
+def resumed(config: Config, node: Node) -> dict[str, Track]:
+    """The conditions as the node says them: what holds goes on to hold after a restart of the runner."""
+    true = {c.get("type"): c for c in (node.get("status") or {}).get("conditions") or () if c.get("status") == TRUE}
+    found = {name: true.get(f"{config.prefix}{name}") for name in config.rules}
+    return {name: Track(holds=c is not None, message=str((c or {}).get("message", ""))) for name, c in found.items()}
 
 
 def transitions(config: Config, before: Mapping[str, Track], after: Mapping[str, Track]) -> Iterator[Event]:
@@ -90,7 +91,6 @@ def transitions(config: Config, before: Mapping[str, Track], after: Mapping[str,
 
 def withheld(config: Config, allowed: Grant) -> Event:
     """Said when a node at fault stays in work because enough others are out of it."""
-    counts = (
-        f"{allowed.tainted} of {allowed.nodes} nodes of {config.gpu_class} are tainted, and maxTainted {config.share} allows {allowed.most}"
-    )
-    return Event("Warning", "TaintWithheld", f"{counts}: this node goes on taking work")
+    counts = f"{allowed.tainted} of {allowed.nodes} nodes of {config.gpu_class} are tainted"
+    bound = f"maxTainted {config.share} allows {allowed.most}"
+    return Event("Warning", "TaintWithheld", f"{counts}, and {bound}: this node goes on taking work")

@@ -21,6 +21,8 @@ from .processes import Scripts
 
 AT_ONCE = 3
 """Checks that run at the same time."""
+MOST_EVENTS = 50
+"""Events that wait for the API server to come back; older ones are dropped."""
 REPEAT = 3600.0
 """Seconds after which a withheld taint is told again."""
 
@@ -40,7 +42,7 @@ class Runner:
     gpus: int = 0
     beat_at: float | None = None
     told_at: float | None = None
-    ended_at: float = 0.0
+    ended_at: float = field(default_factory=time.monotonic)
     pending: list[decide.Event] = field(default_factory=list)
 
     def round(self) -> None:
@@ -65,7 +67,7 @@ class Runner:
         """What the node says of itself goes on to hold: without it a restart would clear a node, so nothing begins before it is known."""
         node = self.api.node(self.node)
         self.gpus = configs.gpus(self.config, node["metadata"].get("labels") or {})
-        self.tracks = {name: settle.resumed(holds) for name, holds in decide.resumed(self.config, node).items()}
+        self.tracks = decide.resumed(self.config, node)
         self.state.gpu_class = self.config.gpu_class
 
     def _check(self, now: float) -> None:
@@ -79,7 +81,7 @@ class Runner:
         self.state.seconds = {name: seconds for name, (_, seconds) in answers.items()}
         tracks = self.tracks or {}
         self.tracks = {name: self._step(name, tracks[name], results, now) for name in self.config.rules}
-        self.pending += decide.transitions(self.config, tracks, self.tracks)
+        self.pending = [*self.pending, *decide.transitions(self.config, tracks, self.tracks)][-MOST_EVENTS:]
         self.state.tracks = self.tracks
 
     def _step(self, name: str, track: settle.Track, results: Mapping[str, judge.Result], now: float) -> settle.Track:

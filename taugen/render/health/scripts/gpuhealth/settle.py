@@ -52,8 +52,3 @@ def step(track: Track, state: str, message: str, now: float, rule: Rule) -> Trac
     # What made a condition hold stays its message until it is cleared.
     told = track.message if track.holds and holds and state != PROBLEM else message
     return replace(track, holds=holds, bad=bad, good=good, at=now, last=state, message=told)
-
-
-def resumed(holds: bool, message: str = "") -> Track:  # noqa: FBT001
-    """The state after a restart: what the node says of itself goes on to hold."""
-    return Track(holds=holds, message=message)
