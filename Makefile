@@ -4,6 +4,7 @@
 #   make test      all fast tests
 #   make check     style, types, layers, sizes; generated files are current
 #   make generate  writes the generated files: schemas/, docs/fields.md, docs/findings.md, clusters/
+#   make e2e       the same objects and runs on a real control plane (needs Go; T=name plays one test)
 #   make bench     speed, against the floor and against kubectl kustomize; ARGS=--quick for a look
 #   make clean     removes the environment and caches
 
@@ -16,7 +17,7 @@ TAUGEN := $(PY) -m taugen
 CORES := $(shell nproc 2>/dev/null || echo 2)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check generate schemas docs clusters bench clean
+.PHONY: demo test e2e check generate schemas docs clusters bench clean
 .DEFAULT_GOAL := demo
 
 # One install, repeated only when pyproject.toml changes.
@@ -33,6 +34,9 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	@$(PY) -m pytest -n $(CORES)
+
+e2e: $(STAMP)
+	@$(PY) -m tests.e2e $(T)
 
 check: $(STAMP)
 	$(VENV)/bin/ruff check .
