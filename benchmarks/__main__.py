@@ -35,12 +35,12 @@ def main() -> None:
 def _all(bench: Bench, sizes: list[int]) -> None:
     steps = (
         ("cold compile", rows.cold),
-        ("floor", rows.against_floor),
         ("nothing changed", rows.nothing_changed),
         ("one changed", rows.one_changed),
         ("check of one file", rows.check_one),
         ("--help", rows.help_text),
         ("memory", rows.memory),
+        ("floor", rows.against_floor),
         ("kubectl kustomize", rows.against_kustomize),
         ("YAML parsers", rows.yaml_parsers),
     )

@@ -2,9 +2,10 @@
 
 In: a repository, the source commit, and a file with the fast-import commands that write the same output once more. Out: a commit. One
 process lists the source, reads every file through ``git cat-file``, and hands the stream to ``git fast-import`` with the settings that
-taugen uses. Nothing is parsed, decided or formatted.
+taugen uses. Nothing is parsed, decided or formatted. The repository must not hold the output yet: fast-import passes over what is there.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -33,8 +34,8 @@ def read(repo: Path, commit: str) -> int:
 def write(repo: Path, stream: Path) -> None:
     """Write the output and commit it."""
     with stream.open("rb") as commands:
-        command = ["git", *SETTINGS, "fast-import", "--quiet", "--done", "--date-format=raw", "--force"]
-        subprocess.run(command, cwd=repo, stdin=commands, check=True)
+        command = ["git", *SETTINGS, "fast-import", "--quiet", "--done", "--date-format=raw", "--depth=0"]
+        subprocess.run(command, cwd=repo, stdin=commands, check=True, env=os.environ | {"MALLOC_TRIM_THRESHOLD_": "67108864"})
 
 
 def stream(repo: Path, commit: str) -> Iterator[bytes]:

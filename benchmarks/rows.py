@@ -67,16 +67,16 @@ def cold(bench: Bench, target: float = 0.6) -> None:
 
 
 def against_floor(bench: Bench) -> None:
-    """The same bytes read and written, with nothing decided in between. Stands after `cold`: the branch is there."""
+    """The same bytes read and written, with nothing decided in between. Stands after `memory`, which leaves the branch, and takes it away."""
     if bench.cold is None:
         return
-    source, deployed = (repository.git(bench.repo, "rev-parse", name) for name in ("main", "deploy"))
     commands = repository.cache() / "floor.stream"
     with commands.open("wb") as out:
-        size = sum(map(out.write, floor.stream(bench.repo, deployed)))
+        size = sum(map(out.write, floor.stream(bench.repo, repository.git(bench.repo, "rev-parse", "deploy"))))
 
     def once(_: int) -> Measured:
-        return measure.run([sys.executable, "-m", "benchmarks.floor", str(bench.repo), source, str(commands)], bench.repo)
+        repository.reset(bench.repo)
+        return measure.run([sys.executable, "-m", "benchmarks.floor", str(bench.repo), "main", str(commands)], bench.repo)
 
     got = measure.best(3, once)
     commands.unlink()
