@@ -67,7 +67,7 @@ def cold(bench: Bench, target: float = 0.6) -> None:
 
 
 def against_floor(bench: Bench) -> None:
-    """The same bytes read and written, with nothing decided in between. Stands after `memory`, which leaves the branch, and takes it away."""
+    """The same bytes read and written, with nothing decided in between. Stands after `memory`, which leaves the branch."""
     if bench.cold is None:
         return
     commands = repository.cache() / "floor.stream"
