@@ -80,7 +80,7 @@ def place(error: ErrorDetails) -> Path:
 
 def _words(document: Document, model: type[BaseModel], path: Path, below: Path, error: ErrorDetails, *, guide: Guide) -> Words:
     kind, context = error["type"], error.get("ctx", {})
-    field = str(below[-1]) if below else "the document"
+    field = dotted(below[max((at for at, part in enumerate(below) if isinstance(part, str)), default=0) :]) if below else "the document"
     if (known := guide(below, kind, error["input"])) is not None:
         return known
     if kind == "extra_forbidden":
@@ -117,10 +117,10 @@ def _type(document: Document, path: Path, field: str, value: object, wanted: str
     message = f"{field} is {_named(value)}, but {wanted} is wanted"
     if wanted == "text" and typed is not None:
         return message, f'quote it: "{typed}"'
-    if isinstance(value, str) and value.strip("0").isdecimal() and wanted == "a whole number":
+    if isinstance(value, str) and value.isascii() and value.strip("0").isdecimal() and wanted == "a whole number":
         return message, f"write {value.lstrip('0')} without quotes"
     if wanted == "a list" and isinstance(value, str):
-        return message, f"write [{value}]"
+        return message, f"write [{shown(value)}]"
     return message, f"write {wanted}"
 
 

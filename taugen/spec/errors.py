@@ -115,7 +115,7 @@ def _type(draft: Draft, path: Path, typed: Path, value: Any, wanted: str) -> tup
         return message, f'quote it: "{text}"'
     if wanted == "a mapping" and known is not None and known.model is not None:
         return message, f"its keys are {', '.join(fields.keys(path))}"
-    if isinstance(value, str) and value.isdecimal() and wanted == "a whole number":
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and wanted == "a whole number":
         return message, f"write {value} without quotes"
     if known is not None and known.shape == "list" and isinstance(value, str):
         return message, f"write [{shown(value)}]"

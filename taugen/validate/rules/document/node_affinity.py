@@ -50,5 +50,5 @@ def _values(term: NodeAffinityTerm) -> tuple[str, str] | None:
         return None if values else (f"operator {term.operator} needs values", "write values: [A, B]")
     if term.operator in {"Exists", "DoesNotExist"}:
         return (f"operator {term.operator} takes no values", "remove values") if values else None
-    whole = len(values) == 1 and values[0].lstrip("-").isdecimal()
+    whole = len(values) == 1 and values[0].isascii() and values[0].removeprefix("-").isdecimal()
     return None if whole else (f"operator {term.operator} needs one whole number", "write values: [8]")

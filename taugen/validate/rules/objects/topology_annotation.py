@@ -58,7 +58,7 @@ def _value(pod: Pod, key: str, value: Json) -> Iterator[Diagnostic]:
 def _slice(pod: Pod, level: Json, size: Json) -> Iterator[Diagnostic]:
     if (level is None) != (size is None):
         yield _at(pod, SIZE if size is not None else SLICE, "a slice has a topology and a size, or neither")
-    elif size is not None and not (str(size).isdigit() and 1 <= int(str(size)) <= pod.count):
+    elif size is not None and not (str(size).isascii() and str(size).isdigit() and 1 <= int(str(size)) <= pod.count):
         yield _at(pod, SIZE, f"{size} is not a number of pods from 1 to {pod.count}")
 
 
