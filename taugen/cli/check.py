@@ -12,6 +12,13 @@ from taugen.cli.reports import FORMATS
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @params.directory
 @params.ref
+@params.trusted
+@click.option(
+    "--changed-since",
+    "since",
+    metavar="REF",
+    help="Only what changed since the branch left REF: changed runs, runs whose code changed, all of them if policy changed.",
+)
 @click.option(
     "--format",
     "form",
@@ -28,17 +35,29 @@ from taugen.cli.reports import FORMATS
 @params.strict
 @params.no_color
 def command(
-    paths: tuple[Path, ...], directory: Path, ref: str | None, form: str | None, outputs: tuple[str, ...], strict: bool, color: bool | None
+    paths: tuple[Path, ...],
+    directory: Path,
+    ref: str | None,
+    trusted: str | None,
+    since: str | None,
+    form: str | None,
+    outputs: tuple[str, ...],
+    strict: bool,
+    color: bool | None,
 ) -> int:
     """Check runs and policy; with PATHS, only the runs in them. Exits 1 if there is an error."""
     from taugen.cli import reports
 
     wanted = reports.targets(form, outputs)
-    from taugen.cli.output import colored
-    from taugen.pipeline.check import check
-    from taugen.pipeline.project import open_project
+    from taugen.load.root import find_place
+    from taugen.load.since import Since
 
-    project = open_project(directory, ref)
-    report = check(project, paths)
+    place = find_place(directory, trusted)
+    # Asked before the rest is loaded: git answers meanwhile.
+    changes = Since(place.root, since, ref) if since is not None else None
+    from taugen.cli.output import colored
+    from taugen.pipeline.check import judge
+
+    project, report = judge(place, ref, paths, changes)
     reports.emit(wanted, report, project, color=colored(color))
     return int(report.failed(strict=strict))

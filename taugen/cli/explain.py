@@ -12,11 +12,12 @@ from taugen.cli import params
 @click.argument("field", required=False, metavar="[FIELD]")
 @params.directory
 @params.ref
+@params.trusted
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How the answer is written to stdout."
 )
 @params.no_color
-def command(subject: str, field: str | None, directory: Path, ref: str | None, form: str, color: bool | None) -> int:
+def command(subject: str, field: str | None, directory: Path, ref: str | None, trusted: str | None, form: str, color: bool | None) -> int:
     """Explain a run: each value, the document and line that set it, what it overrode. Or explain a finding by its id, the word in brackets
     at the end of its message.
 
@@ -30,10 +31,10 @@ def command(subject: str, field: str | None, directory: Path, ref: str | None, f
 
         click.echo(out.finding(entry, form), nl=False)
         return 0
-    return _run(subject, field, directory, ref, form, color)
+    return _run(subject, field, directory, ref, trusted, form, color)
 
 
-def _run(subject: str, field: str | None, directory: Path, ref: str | None, form: str, color: bool | None) -> int:
+def _run(subject: str, field: str | None, directory: Path, ref: str | None, trusted: str | None, form: str, color: bool | None) -> int:
     import sys
 
     from taugen.cli.output import colored, say, source_lines
@@ -44,7 +45,7 @@ def _run(subject: str, field: str | None, directory: Path, ref: str | None, form
     from taugen.pipeline.project import open_project
 
     not_a_finding(directory, subject)
-    project = open_project(directory, ref)
+    project = open_project(directory, ref, trusted)
     found = explained(project, subject, field)
     click.echo(out.runs(found, form, color=colored(color), whole=field is not None), nl=False)
     findings = [d for one in found for d in one.findings]

@@ -23,5 +23,10 @@ directory = click.option(
     help="Start looking for taugen.yaml in DIR (and upwards); also before the command.",
 )
 ref = click.option("--ref", metavar="REF", help="Read a commit instead of the working tree.")
+trusted = click.option(
+    "--trusted",
+    metavar="REF",
+    help="Judge by the policy of this commit: only the runs and their code are those of the working tree. For pull requests.",
+)
 strict = click.option("--strict", is_flag=True, help="Warnings fail too.")
 no_color = click.option("--color/--no-color", "color", default=None, help="Colour; default: on a terminal.")

@@ -13,8 +13,11 @@ from taugen.cli import params
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 if the folder differs.")
 @params.directory
 @params.ref
+@params.trusted
 @params.no_color
-def command(run: str | None, output: str, only_check: bool, directory: Path, ref: str | None, color: bool | None) -> int:
+def command(
+    run: str | None, output: str, only_check: bool, directory: Path, ref: str | None, trusted: str | None, color: bool | None
+) -> int:
     """Render the deploy tree into a folder, or one RUN to stdout. Nothing is written if there is an error."""
     from taugen.cli.output import colored, say, source_lines
     from taugen.diag import Severity
@@ -25,7 +28,7 @@ def command(run: str | None, output: str, only_check: bool, directory: Path, ref
 
     if output == "-" and (run is None or only_check):
         raise click.UsageError("-o - prints one RUN (workspace/name, a path or an object's name) and takes no --check")
-    project = open_project(directory, ref)
+    project = open_project(directory, ref, trusted)
     report = check(project)
     errors = [d for d in report.findings if d.severity is Severity.ERROR]
     if errors:

@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 
 from taugen.load import git
+from taugen.load.ask import Question
+from taugen.load.filters import disarmed
 from taugen.load.git import Entry
 from taugen.load.source import EXECUTABLE, FILE, LINK, SUBMODULE, SourceTree, Unreadable, too_large
 
@@ -20,14 +22,18 @@ _NO_LINK = "is reached through a symbolic link or leaves the repository"
 
 
 class WorkTree(SourceTree):
-    """The files below `root`. Raises `Unreadable` for what is no folder; methods raise `GitError` where git can't read the repository."""
+    """The files below `root`; with `only`, no more need be listed than these files and folders (relative to it), and no more are where
+    there is Git. Raises `Unreadable` for what is no folder; methods raise `GitError` where git can't read the repository."""
 
     commit: None = None
 
-    def __init__(self, root: Path | str) -> None:
+    def __init__(self, root: Path | str, only: Sequence[str] = ()) -> None:
         self.root = Path(os.path.realpath(root))
         if not self.root.is_dir():
             raise Unreadable(str(root), "is no folder")
+        # Attributes of the folders above say what of these is kept in LFS.
+        above = {f"{path[:at]}/.gitattributes" for path in only for at, char in enumerate(path) if char == "/"}
+        self._only = [*only, ".gitattributes", *sorted(above)] if only else ["."]
         self._base = os.path.join(self.root, "")
         self._real_folders = {""}
 
@@ -48,11 +54,13 @@ class WorkTree(SourceTree):
 
     @cached_property
     def _index(self) -> list[str]:
-        return self._listed("ls-files", "-s", "-v", "-z")
+        tracked = self._ask("ls-files", "-s", "-v", "-z")
+        # Wanted soon, and the longest walk of all: it begins now.
+        self._walk = self._ask("ls-files", "-o", "-z", "--directory", "--exclude-standard")
+        return tracked.answer()
 
-    def _listed(self, *args: str) -> list[str]:
-        out = git.run([*args, "--", "."], cwd=self.root).out
-        return out.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    def _ask(self, *args: str, env: Mapping[str, str] | None = None) -> Question:
+        return Question([*args, "--", *self._only], self.root, env)
 
     @cached_property
     def _sparse(self) -> frozenset[str]:
@@ -74,7 +82,11 @@ class WorkTree(SourceTree):
         if self.top is None:
             return {path: self._from_disk(path) for path in _walk(self.root, files=True)}
         entries = {}
-        doubtful = set(self._listed("diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all", "--relative"))
+        # What was written in the second of the index's own time is compared by content, for which git would start filters.
+        tracked = [record.partition("\t")[2] for record in self._index if record.endswith(".gitattributes")]
+        filters = disarmed(self.root) if any(os.path.lexists(self._at(place)) for place in self._attribute_files(tracked)) else None
+        args = ("diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all", "--relative")
+        doubtful = set(self._ask(*args, env=filters).answer())
         for record in self._index:
             meta, _, path = record.partition("\t")
             tag, mode, blob, _ = meta.split(" ")
@@ -108,7 +120,7 @@ class WorkTree(SourceTree):
     @cached_property
     def _others(self) -> list[str]:
         """Untracked files, and folders with a slash at the end that hold nothing tracked."""
-        return self._listed("ls-files", "-o", "-z", "--directory", "--exclude-standard") if self.top else []
+        return self._walk.answer() if self.top and self._index is not None else []
 
     @cached_property
     def _untracked(self) -> list[str]:
@@ -141,14 +153,15 @@ class WorkTree(SourceTree):
     def lfs(self) -> frozenset[str]:
         """Tracked paths whose attributes say ``filter=lfs``."""
         # The question to git is asked only where a file of attributes names a filter: it costs a look at every path.
-        if self.top is None or not any(b"filter" in _plain_content(self.root / place) for place in self._attribute_files()):
+        if self.top is None or not any(b"filter" in _plain_content(self.root / place) for place in self._attribute_files(self._paths)):
             return frozenset()
-        args = ["ls-files", "-z", "--", ":(attr:filter=lfs)."]
+        args = ["ls-files", "-z", "--", *(f":(literal,attr:filter=lfs){place}" for place in self._only)]
         listed = git.run(args, cwd=self.root, env_extra={"GIT_LITERAL_PATHSPECS": "0"}).out
         return frozenset(listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
 
-    def _attribute_files(self) -> Iterator[str]:
-        yield from (path for path in self._paths if path.rpartition("/")[2] == ".gitattributes")
+    def _attribute_files(self, tracked: Iterable[str]) -> Iterator[str]:
+        """Those among tracked paths, and those above the root."""
+        yield from (path for path in tracked if path.rpartition("/")[2] == ".gitattributes")
         above = len(self.root.relative_to(self.top).parts) if self.top else 0
         yield from ("../" * up + ".gitattributes" for up in range(1, above + 1))
 

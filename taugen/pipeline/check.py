@@ -1,7 +1,7 @@
 """Checks a whole project, or the files that are named.
 
-In: a `Project` and paths. Out: `Report`: all findings of all files, sorted, and counts. Published documents are not judged by later policy (law 3): their errors
-from policy become notes.
+In: a `Project` and paths. Out: `Report`: all findings of all files, sorted, and counts. Published documents are not judged by later policy
+(law 3): their errors from policy become notes.
 """
 
 from collections.abc import Sequence
@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from taugen.diag import Diagnostic, Refused, Severity, ordered
+from taugen.load.root import Place
+from taugen.load.since import Since
 from taugen.pipeline.compile import Compiled, Compiler, duplicates
-from taugen.pipeline.project import Project
+from taugen.pipeline.project import Project, open_place
+from taugen.pipeline.touched import rivals, touched
 from taugen.render.types import Rendered
 
 
@@ -33,27 +36,60 @@ class Report:
         return bool(self.count(Severity.ERROR) or (strict and self.count(Severity.WARNING)))
 
 
+def judge(place: Place, ref: str | None = None, paths: Sequence[Path] = (), since: Since | None = None) -> tuple[Project, Report]:
+    """Open the project as far as is needed and check it: all of it, the run documents in or below `paths`, those that a change touches."""
+    if since is None:
+        project = open_place(place, ref, _near(place, paths))
+        return project, check(project, paths)
+    project, files = touched(place, ref, since)
+    if files is None:
+        return project, check(project, paths)
+    chosen = files if not paths else [path for path in selected(project, paths) if path in set(files)]
+    return project, _check(project, chosen, platform=False)
+
+
 def check(project: Project, paths: Sequence[Path] = ()) -> Report:
-    """Check policy and run documents; with `paths`, the run documents in or below them (policy is read in any case, since it judges them)."""
+    """Check policy and run documents; with `paths`, the run documents in or below them (policy is read in any case, since it judges
+    them)."""
+    return _check(project, selected(project, paths))
+
+
+def _check(project: Project, files: Sequence[str], *, platform: bool = True) -> Report:
+    """Check run documents, and, unless `platform` is False, what policy itself gives."""
     compiler = Compiler(project)
-    platform, found = compiler.platform()
+    objects, found = compiler.platform() if platform else ([], [])
     findings = [*project.findings, *found]
-    files = selected(project, paths)
     docs = []
     for path in files:
         read, more = compiler.read(path)
         docs += read
         findings += more
-    compiled = tuple(compiler.compile_all(docs))
+    compiled = tuple(compiler.compile(doc) for doc in docs)
     for one in compiled:
         findings += one.findings
-    findings += duplicates(docs)
-    items = 1 + sum(len(getattr(project.policy, kind)) for kind in ("clusters", "flavors", "queues", "profiles", "workspaces", "storages", "tiers"))
-    return Report(tuple(ordered(findings)), items + len(docs), len(docs), compiled, tuple(platform))
+    others = rivals(project, ((doc.workspace, doc.name) for doc in docs if doc.name), files)
+    findings += duplicates([*docs, *(doc for path in others for doc in compiler.read(path)[0])])
+    items = 1 + sum(
+        len(getattr(project.policy, kind)) for kind in ("clusters", "flavors", "queues", "profiles", "workspaces", "storages", "tiers")
+    )
+    return Report(tuple(ordered(findings)), items + len(docs), len(docs), compiled, tuple(objects))
+
+
+def _near(place: Place, paths: Sequence[Path]) -> list[str] | None:
+    """The workspaces that `paths` lie in; None if one of them is not in a workspace."""
+    found = []
+    for path in paths:
+        parts = path.absolute().resolve().parts
+        below = parts[len(place.root.parts) :] if parts[: len(place.root.parts)] == place.root.parts else ()
+        if len(below) < 2 or below[0] != "workspaces":
+            return None
+        found.append("/".join(below[:2]))
+    return found or None
 
 
 def selected(project: Project, paths: Sequence[Path]) -> list[str]:
-    """The run documents that `paths` (relative to the current folder) name or hold; all of them for no paths. Raises `Refused` for a path that holds none."""
+    """The run documents that `paths` (relative to the current folder) name or hold; all of them for no paths. Raises `Refused` for a path
+    that holds none."""
     files = project.documents()
     if not paths:
         return files

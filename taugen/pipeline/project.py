@@ -4,32 +4,37 @@ In: a folder and perhaps a commit. Out: `Project`. What must never happen: readi
 working tree read where a commit is meant.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from taugen.diag import Diagnostic, Refused, Severity, Span
 from taugen.load import git
 from taugen.load.glob import GlobError, Matcher
-from taugen.load.tree import GitTree, SourceTree, WorkTree
-from taugen.policy.load import load_policy, with_overlays
+from taugen.load.root import ROOT_FILE, Place, find_place, find_root
+from taugen.load.since import Since
+from taugen.load.tree import LINK, GitTree, SourceTree, Unreadable, WorkTree
+from taugen.load.trusted import TrustedTree
+from taugen.policy.load import load_policy, load_project_file, with_overlays
 from taugen.policy.model import Project as ProjectSpec
 from taugen.policy.set import Policy
 
 if TYPE_CHECKING:
     from taugen.render.overlay import Overlays
 
-ROOT_FILE = "taugen.yaml"
+__all__ = ["LOCK_FILE", "ROOT_FILE", "Project", "find_root", "load_project", "open_project", "policy_places", "workspace_of"]
+
 LOCK_FILE = "taugen.lock"
 SCHEMAS = ".taugen/schemas"
 """Imported CRD bundles, relative to taugen.yaml."""
-_DOCUMENT_NAMES = ("tau.yaml", "tau.yml", ".tau.yaml", ".tau.yml")
+DOCUMENT_NAMES = ("tau.yaml", "tau.yml", ".tau.yaml", ".tau.yml")
 
 
 @dataclass(slots=True)
 class Project:
-    """A GitOps repository that is open for reading. `root` is the folder of taugen.yaml on disk (of a bare repository: the repository itself)."""
+    """A GitOps repository that is open for reading. `root` is the folder of taugen.yaml on disk (of a bare repository: the repository
+    itself)."""
 
     root: Path
     tree: SourceTree
@@ -57,7 +62,7 @@ class Project:
 
     def is_policy(self, path: str) -> bool:
         """Whether a path is a policy file, an overlay, taugen.yaml or taugen.lock, or a folder that holds such."""
-        places = (ROOT_FILE, LOCK_FILE, *policy_places(self.policy.project.spec))
+        places = policy_files(self.policy.project.spec)
         return any(path == place or path.startswith(place + "/") or place.startswith(path + "/") for place in places)
 
 
@@ -67,35 +72,86 @@ def workspace_of(path: str) -> str:
     return parts[1] if len(parts) > 2 and parts[0] == "workspaces" else ""
 
 
-def find_root(directory: Path) -> Path:
-    """The nearest folder upwards of `directory` that holds taugen.yaml. Raises `Refused` (exit 2)."""
-    start = directory.resolve()
-    if not start.is_dir():
-        raise Refused(f"{directory} is not a folder", code=2)
-    for folder in (start, *start.parents):
-        if (folder / ROOT_FILE).is_file():
-            return folder
-    raise Refused(f"no {ROOT_FILE} in {start} or above it", hint="change to a GitOps repository, pass -C DIR, or make one with `taugen init DIR`", code=2)
+def open_project(directory: Path, ref: str | None = None, trusted: str | None = None) -> Project:
+    """Open the project around `directory`: its working tree, or the commit `ref`; judged by the policy of the commit `trusted`, if given.
+    Raises `Refused`."""
+    return open_place(find_place(directory, trusted), ref)
 
 
-def open_project(directory: Path, ref: str | None = None) -> Project:
-    """Open the project around `directory`: its working tree, or the commit `ref`. Raises `Refused`."""
-    root = find_root(directory)
-    return load_project(root, source_tree(root, ref))
+def open_place(place: Place, ref: str | None = None, near: Sequence[str] | None = None) -> Project:
+    """Open the project at a place; with `near`, no more documents are listed than those of the workspaces of these paths. Raises
+    `Refused`."""
+    if place.trusted is not None:
+        return _open_trusted(place, ref, near)
+    if near is not None:
+        item, _ = load_project_file(source_tree(place.root, ref, [ROOT_FILE]))
+        places = policy_files(item.spec) if item is not None else []
+        if places and not any(not where for where in places):
+            tree = source_tree(place.root, ref, [*places, *near])
+            if not linked(tree, places):
+                return load_project(place.root, tree)
+    return load_project(place.root, source_tree(place.root, ref))
 
 
-def source_tree(root: Path, ref: str | None) -> SourceTree:
-    """The working tree below `root`, or the commit `ref` of the repository it lies in. Raises `Refused`."""
-    if ref is None:
-        return WorkTree(root)
+def _open_trusted(place: Place, ref: str | None, near: Sequence[str] | None) -> Project:
+    """Policy, overlays, lock and schemas of the trusted commit; documents and code of what is judged."""
+    assert place.top is not None
+    assert place.trusted is not None
+    item, found = load_project_file(GitTree(place.top, place.trusted, place.prefix, [ROOT_FILE]))
+    if item is None:
+        raise Refused(f"{ROOT_FILE} of commit {place.trusted[:12]} can't be read", findings=found)
+    places = policy_files(item.spec)
+    changed = Since(place.root, place.trusted, ref, places if all(places) else ())
+    by = GitTree(place.top, place.trusted, place.prefix, places if all(places) else ())
+    if linked(by, places):
+        by = GitTree(place.top, place.trusted, place.prefix)
+    project = load_project(place.root, by, whole=False)
+    judged = source_tree(place.root, ref, () if near is None else near or [ROOT_FILE])
+    tree = TrustedTree(judged, by, lambda path: _below(path, places))
+    paths = sorted(path for path in changed.paths() if _below(path, places))
+    findings = [*project.findings, *unmatched(tree, project.matcher), *_not_judged(place, paths)]
+    return replace(project, tree=tree, findings=tuple(findings))
+
+
+def _not_judged(place: Place, changed: Sequence[str]) -> list[Diagnostic]:
+    """That policy changes here, and takes no part."""
+    if not changed:
+        return []
+    shown = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
+    count = f"{len(changed)} policy file{'s' * (len(changed) != 1)} changed here"
+    message = f"judged by the policy of {place.ref} ({str(place.trusted)[:12]}); {count}: {shown}"
+    hint = "a change of policy counts for runs once it is merged; `taugen check` without --trusted judges it"
+    return [Diagnostic("policy-not-judged", message, Span(changed[0]), hint=hint, severity=Severity.NOTE)]
+
+
+def _below(path: str, places: Sequence[str]) -> bool:
+    return any(path == place or path.startswith(place + "/") or not place for place in places)
+
+
+def linked(tree: SourceTree, places: Sequence[str]) -> bool:
+    """Whether policy holds symbolic links: they may lead to files elsewhere."""
+    return any(entry.mode == LINK and _below(path, places) for path, entry in tree.paths().items())
+
+
+def source_tree(root: Path, ref: str | None, only: Sequence[str] = ()) -> SourceTree:
+    """The working tree below `root`, or the commit `ref` of the repository it lies in; with `only`, no more than these need be listed.
+    Raises `Refused`."""
     try:
+        if ref is None:
+            return WorkTree(root, only)
         top = git.toplevel(root)
         if top is None:
-            raise Refused(f"{root} is not in a Git repository, so it has no commit {ref}", hint="git init, git add and git commit first", code=2)
+            hint = "git init, git add and git commit first"
+            raise Refused(f"{root} is not in a Git repository, so it has no commit {ref}", hint=hint, code=2)
         prefix = "" if top == root else root.relative_to(top).as_posix()
-        return GitTree(top, git.resolve(top, ref), prefix)
-    except git.GitError as error:
+        return GitTree(top, git.resolve(top, ref), prefix, only)
+    except (git.GitError, Unreadable) as error:
         raise Refused(str(error), code=2) from None
+
+
+def policy_files(spec: ProjectSpec) -> list[str]:
+    """taugen.yaml, taugen.lock, and the places of policy: all that a verdict depends on beside runs and their code."""
+    return [ROOT_FILE, LOCK_FILE, *policy_places(spec)]
 
 
 def policy_places(spec: ProjectSpec) -> list[str]:
@@ -146,7 +202,7 @@ def _schemas(root: Path, tree: SourceTree) -> tuple[Path | Mapping[str, bytes], 
 
 def unmatched(tree: SourceTree, matcher: Matcher) -> list[Diagnostic]:
     """Files that look like run documents and that no glob matches: they would be skipped in silence."""
-    found = tree.documents(lambda path: path.endswith(_DOCUMENT_NAMES) and path.rpartition("/")[2] in _DOCUMENT_NAMES and not matcher(path))
+    found = tree.documents(lambda path: path.endswith(DOCUMENT_NAMES) and path.rpartition("/")[2] in DOCUMENT_NAMES and not matcher(path))
     message = "this looks like a run, but no pattern of spec.runs matches it"
     hint = "name it tau.yaml below workspaces/<workspace>/, or add its pattern to spec.runs of taugen.yaml"
     return [Diagnostic("document-unmatched", message, Span(path), hint=hint, severity=Severity.WARNING) for path in found]

@@ -1,0 +1,53 @@
+"""What changed since a commit.
+
+In: a folder of a repository and a ref. Out: paths relative to the folder. The questions to git are asked at once, and run while the rest of
+the program is loaded. What must never happen: a changed file that is missing; one too many costs a little time only.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from taugen.diag import Refused
+from taugen.load import git
+from taugen.load.ask import Question
+from taugen.load.filters import disarmed
+
+
+class Since:
+    """The difference between a ref and the working tree below `folder`, or the commit `head`; of those below `only`, if any are named.
+
+    It counts from where the branches parted, as a pull request does; from the ref itself where that can't be told. Raises `Refused` (exit
+    2) for a ref that is not there.
+    """
+
+    def __init__(self, folder: Path, ref: str, head: str | None = None, only: Sequence[str] = ()) -> None:
+        places = ["--", *(only or ["."])]
+        try:
+            base = _parted(folder, ref, head or "HEAD")
+            if head is not None:
+                self._questions = [Question(["diff-tree", "-r", *_DIFF, base, git.resolve(folder, head), *places], folder)]
+                return
+            off = disarmed(folder)
+            untracked = ["ls-files", "-o", "-z", "--exclude-standard", *places]
+            self._questions = [Question(args, folder, off) for args in (["diff-index", *_DIFF, base, *places], untracked)]
+        except git.GitError as error:
+            hint = "check the spelling, or fetch it first (actions/checkout: fetch-depth: 0)"
+            raise Refused(str(error), hint=hint, code=2) from None
+
+    def paths(self) -> set[str]:
+        """Added, changed, deleted and untracked files; to be asked once. Raises `Refused` where git failed."""
+        try:
+            return {path for question in self._questions for path in question.answer()}
+        except git.GitError as error:
+            raise Refused(str(error), code=2) from None
+
+
+# Submodules: their commits are compared, their working trees never looked into, where git would read the configuration that stands there.
+_DIFF = ("-z", "--name-only", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", "--relative")
+
+
+def _parted(folder: Path, ref: str, head: str) -> str:
+    there = git.resolve(folder, ref)
+    got = git.run(["merge-base", there, head], cwd=folder, check=False)
+    # A shallow clone and a branch of its own have no common commit; an unborn branch has none at all.
+    return got.out.decode("ascii").split()[0] if got.code == 0 and got.out.strip() else there
