@@ -28,11 +28,12 @@ from collections.abc import Iterator
 
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
+from taugen.validate.rules.document.reserved_env import FREE
 from taugen.words import credentials
 
 ID = "default-env"
 
-_OWNERS = {"TAU_": "taugen", "PET_": "torchrun", "NCCL_": "profiles (nccl)"}
+_OWNERS = {"PET_": "torchrun", "NCCL_": "profiles (nccl)"}
 _NAMES = {
     "JOB_COMPLETION_INDEX": "Kubernetes",
     "LOCAL_RANK": "torchrun",
@@ -52,7 +53,7 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
                 continue
             path = ("defaults", "runtime", "env")
             for name in [*(runtime.env or {}), *(runtime.env_secret or {})]:
-                owner = _NAMES.get(name) or next((who for start, who in _OWNERS.items() if name.startswith(start)), None)
+                owner = _owner(name)
                 where = path if name in (runtime.env or {}) else ("defaults", "runtime", "env_secret")
                 if owner is not None:
                     message = f"{name} is set by {owner}"
@@ -63,3 +64,10 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
                     message = f"{name} looks like {what}: a secret's value never stands in Git"
                     hint = "put it into a Secret of the namespace and write env_secret: {NAME: SECRET:KEY}"
                     yield item.finding(ID, (*path, name), message, hint=hint, key=True)
+
+
+def _owner(name: str) -> str | None:
+    """Who sets a variable of that name."""
+    if name.upper().startswith("TAU_") and name not in FREE:
+        return "taugen"
+    return _NAMES.get(name) or next((who for start, who in _OWNERS.items() if name.startswith(start)), None)
