@@ -67,6 +67,9 @@ class Compiler:
 
     def read(self, path: str) -> tuple[list[RunDoc], list[Diagnostic]]:
         """Read one file of documents; findings are those that belong to no document."""
+        if not path.isprintable():
+            hint = "rename the folder or the file: the path stands in what is rendered"
+            return [], [Diagnostic("document-unreadable", f"{path} has a character that can't be shown, or is not UTF-8", Span(path), hint=hint)]
         try:
             raw = self.project.tree.read(path, DOCUMENT_LIMIT)
         except Unreadable as error:
