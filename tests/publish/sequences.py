@@ -281,7 +281,7 @@ class World:
         assert self.states.keys() <= states.keys(), "a state is never lost"
         for run_id, run in states.items():
             known = self.states.get(run_id)
-            manifests = {path: blob for path, blob in tree.items() if f"/{run.run}/" in path}
+            manifests = {path: blob for path, blob in tree.items() if path.startswith(f"clusters/{run.folder}/")}
             if known is None:
                 self.files[run_id] = manifests
                 assert not run.live or manifests

@@ -1,0 +1,20 @@
+"""Some of the random histories of `sequences`; the command there plays many."""
+
+import pytest
+
+from tests.publish.kit import Fleet
+from tests.publish.sequences import play
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    fleet = Fleet.make(tmp_path_factory.mktemp("base") / "repo")
+    fleet.publish()
+    return fleet
+
+
+# A simulated kill leaves files open, as a real one would.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+@pytest.mark.parametrize("seed", range(24))
+def test_a_random_history_keeps_the_laws(base, tmp_path, seed):
+    assert play(tmp_path / "repo", base, seed, 3, elsewhere=seed % 12 == 0)
