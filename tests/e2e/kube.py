@@ -54,7 +54,7 @@ class Kube:
 
     def request(self, method: str, path: str, body: object = None, kind: str = "application/json") -> Any:
         """The JSON answer to a request. Raises Refused."""
-        data = None if body is None else json.dumps(body).encode()
+        data = body.encode() if isinstance(body, str) else None if body is None else json.dumps(body, ensure_ascii=False).encode()
         for attempt in (1, 2):  # the server may have closed a connection that was kept
             try:
                 if self._connection is None:
@@ -71,10 +71,10 @@ class Kube:
             raise Refused(answer.status, _message(text))
         return json.loads(text) if text[:1] in (b"{", b"[") else text.decode()
 
-    def apply(self, item: Object, *, manager: str = MANAGER, force: bool = True, dry: bool = False) -> Object:
-        """Server-side apply, as Argo CD and Flux do it. Raises Refused."""
-        query = {"fieldManager": manager, "force": str(force).lower(), "fieldValidation": "Strict"} | ({"dryRun": "All"} if dry else {})
-        answer: Object = self.request("PATCH", f"{self.path(item)}?{urlencode(query)}", item, "application/apply-patch+yaml")
+    def apply(self, item: Object, *, manager: str = MANAGER, dry: bool = False, text: str = "") -> Object:
+        """Server-side apply, as Argo CD and Flux do it; with `text`, of the file as it is. Raises Refused."""
+        query = {"fieldManager": manager, "force": "true", "fieldValidation": "Strict"} | ({"dryRun": "All"} if dry else {})
+        answer: Object = self.request("PATCH", f"{self.path(item)}?{urlencode(query)}", text or item, "application/apply-patch+yaml")
         return answer
 
     def create(self, item: Object) -> Object:
