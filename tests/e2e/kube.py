@@ -132,6 +132,17 @@ class Kube:
                 item = self.get(kind, name, namespace)
         return item
 
+    def until_refused(self, action: Callable[[], object], seconds: float = 30) -> None:
+        """Repeat a request until it is refused: an admission policy counts a moment after it was made. Raises TimedOut."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                action()
+            except Refused:
+                return
+            time.sleep(0.2)
+        raise TimedOut(f"after {seconds:.0f} s the request is still accepted")
+
     def path(self, item: Object) -> str:
         """URL path of an object."""
         meta = item["metadata"]

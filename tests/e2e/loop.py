@@ -6,6 +6,8 @@ In: a plane with Flux or Argo CD. Out: published commits that have arrived. Only
 import time
 from pathlib import Path
 
+import yaml
+
 from tests.e2e import fleet, gitserver, lab, nodes, reconcilers
 from tests.e2e.fleet import LAB, Fleet
 from tests.e2e.kube import Kube, Object, holds
@@ -43,14 +45,17 @@ class Loop:
         """The deploy branch's commit."""
         return git(self.bare, "rev-parse", "deploy")
 
+    def files(self, folder: str) -> list[Object]:
+        """The objects below a folder of the deploy branch."""
+        names = git(self.bare, "ls-tree", "-r", "--name-only", "deploy", folder).splitlines()
+        return [yaml.safe_load(git(self.bare, "show", f"deploy:{name}")) for name in names]
+
     def object(self, name: str, workspace: str = "red") -> Object:
         """The queued object of a run, as it stands on the deploy branch."""
-        for file in git(self.bare, "ls-tree", "-r", "--name-only", "deploy", f"clusters/{self.cluster}/runs/{workspace}/").splitlines():
-            if f"/{name}-" in file and file.rpartition("/")[2] in {"job.yaml", "jobset.yaml", "rayjob.yaml"}:
-                import yaml
-
-                found: Object = yaml.safe_load(git(self.bare, "show", f"deploy:{file}"))
-                return found
+        for item in self.files(f"clusters/{self.cluster}/runs/{workspace}/"):
+            labels = item["metadata"].get("labels", {})
+            if labels.get("taugen.dev/name") == name and "kueue.x-k8s.io/queue-name" in labels:
+                return item
         raise LookupError(f"no {name} on the deploy branch")
 
 
@@ -103,3 +108,76 @@ class FluxLoop(Loop):
 def applied(item: Object | None, head: str) -> bool:
     """Whether a Kustomization has applied a commit and is Ready."""
     return bool(item and head in (item.get("status") or {}).get("lastAppliedRevision", "") and holds(item, "Ready"))
+
+
+APPLICATION = "argoproj.io/v1alpha1/Application"
+
+
+class ArgoLoop(Loop):
+    """The loop with Argo CD's application controller and repository server."""
+
+    def bootstrap(self) -> None:
+        """What an installation has: the default project, taugen's health rules, one Application of the gitops folder."""
+        self.publish()
+        everything = {"sourceRepos": ["*"], "destinations": [{"server": "*", "namespace": "*"}]}
+        project = everything | {"clusterResourceWhitelist": [{"group": "*", "kind": "*"}]}
+        meta = {"name": "default", "namespace": reconcilers.ARGO}
+        self.kube.apply({"apiVersion": "argoproj.io/v1alpha1", "kind": "AppProject", "metadata": meta, "spec": project})
+        for item in self.files(f"clusters/{self.cluster}/bootstrap/"):
+            self.kube.apply(item, manager="taugen-health")
+        spec = {
+            "project": "default",
+            "source": {"repoURL": self.url, "targetRevision": "deploy", "path": f"clusters/{self.cluster}/gitops"},
+            "destination": {"server": "https://kubernetes.default.svc", "namespace": reconcilers.ARGO},
+            "syncPolicy": {"automated": {"prune": True, "selfHeal": True}, "syncOptions": ["ServerSideApply=true"]},
+        }
+        root = {"name": "root", "namespace": reconcilers.ARGO}
+        self.kube.apply({"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": root, "spec": spec})
+        self.sync(240)
+
+    def sync(self, seconds: float = 120) -> None:
+        """Ask for the deploy branch's commit and wait until every Application is Synced with it."""
+        head = self.head()
+        self.refresh("root")
+        self.kube.until(APPLICATION, "root", reconcilers.ARGO, lambda item: synced(item, head), f"Synced {head[:8]}", seconds)
+        for name in self.applications():
+            self.refresh(name)
+        for name in self.applications():
+            self.kube.until(APPLICATION, name, reconcilers.ARGO, lambda item: synced(item, head), f"Synced {head[:8]}", seconds)
+
+    def reconcile(self) -> None:
+        """Let every Application be compared once more, and healed if need be."""
+        for name in self.applications():
+            self.refresh(name)
+        for name in self.applications():
+            compared = lambda item: "argocd.argoproj.io/refresh" not in item["metadata"].get("annotations", {})  # noqa: E731
+            self.kube.until(APPLICATION, name, reconcilers.ARGO, compared, "compared")
+
+    def refresh(self, name: str) -> None:
+        """Ask for a comparison with the branch as it is now."""
+        self.kube.patch(APPLICATION, name, reconcilers.ARGO, {"metadata": {"annotations": {"argocd.argoproj.io/refresh": "normal"}}})
+
+    def applications(self) -> list[str]:
+        """Names of all Applications."""
+        return [item["metadata"]["name"] for item in self.kube.list(APPLICATION, reconcilers.ARGO)]
+
+    def health(self, workspace: str, item: Object, wanted: str, seconds: float = 60) -> None:
+        """Wait until a run's Application tells a health of its object."""
+        name = f"taugen-{self.cluster}-runs-{workspace}"
+        self.refresh(name)
+        self.kube.until(APPLICATION, name, reconcilers.ARGO, lambda app: told(app, item) == wanted, f"{item['metadata']['name']} {wanted}", seconds)
+
+
+def synced(item: Object | None, head: str) -> bool:
+    """Whether an Application stands at a commit and its last operation is over."""
+    status = (item or {}).get("status") or {}
+    sync = status.get("sync", {})
+    return bool(sync.get("status") == "Synced" and sync.get("revision") == head and (status.get("operationState") or {}).get("phase") != "Running")
+
+
+def told(application: Object | None, item: Object) -> str:
+    """The health that an Application tells of an object."""
+    for entry in ((application or {}).get("status") or {}).get("resources", ()):
+        if entry["kind"] == item["kind"] and entry["name"] == item["metadata"]["name"]:
+            return str((entry.get("health") or {}).get("status", ""))
+    return ""

@@ -72,7 +72,8 @@ def start_argocd(site: Site, kube: Kube) -> None:
     )
     site.processes.wait("argocd-repo-server", lambda: site.answers(f"http://{LOCAL}:{site.port('argo-repo-metrics')}/healthz"))
     controller = ("--repo-server", f"{LOCAL}:{site.port('argo-repo')}", "--repo-server-plaintext", "--redis", redis, "--metrics-port", str(site.port("argo-metrics")))
-    quick = ("--app-resync", "10", "--self-heal-timeout-seconds", "2", "--self-heal-backoff-timeout-seconds", "1", "--self-heal-backoff-cap-seconds", "3")
+    # Shorter than the defaults, since a test waits for it; the health of every object is kept where a test can read it.
+    quick = ("--persist-resource-health", "--app-resync", "10", "--app-resync-jitter", "0", "--self-heal-timeout-seconds", "2", "--self-heal-backoff-timeout-seconds", "1", "--self-heal-backoff-cap-seconds", "3")
     site.processes.start(
         "argocd-application-controller",
         (str(program), *controller, *quick, "--namespace", ARGO),

@@ -1,0 +1,172 @@
+"""The loop under Argo CD: the Applications and AppProjects that taugen rendered, the real application controller and repository server.
+
+Self-heal runs with short times here, so that ten rounds of it take seconds.
+"""
+
+import pytest
+
+from tests.e2e import lab, runs
+from tests.e2e.kube import Kube, Object
+from tests.e2e.loop import ArgoLoop
+from tests.e2e.plane import Plane
+from tests.e2e.ray import outcome
+
+WITH = ("jobset", "kuberay", "kueue", "argocd")
+KINDS = ("job", "jobset", "rayjob")
+
+
+@pytest.fixture(scope="module")
+def loop(plane: Plane, kube: Kube, tmp_path_factory: pytest.TempPathFactory) -> ArgoLoop:
+    made = ArgoLoop(tmp_path_factory.mktemp("argo"), plane, kube, lab.ARGO)
+    made.bootstrap()
+    return made
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_committed_run_is_synced_and_tells_its_health(loop: ArgoLoop, kube: Kube, plane: Plane, kind: str):
+    outcome(plane, f"healthy-{kind}", "RUNNING")
+    outcome(plane, f"sick-{kind}", "FAILED")
+    loop.write("full", profile="h100", seconds=25, execution={"launcher": "torchrun", "nodes": 4}, policy={"topology": "unconstrained"})
+    loop.publish()
+    loop.sync()
+    runs.admitted(kube, loop.object("full"))
+    more = {"compute": {"workers": 2}} if kind == "rayjob" else {"execution": {"launcher": "torchrun", "nodes": 2}}
+    loop.write(f"healthy-{kind}", profile="h100", kind=kind, seconds=12, **more)
+    loop.write(f"sick-{kind}", profile="t4", kind=kind, exits=1)
+    loop.publish()
+    loop.sync()
+    item, sick = loop.object(f"healthy-{kind}"), loop.object(f"sick-{kind}")
+    loop.health("red", item, "Suspended")
+    loop.health("red", sick, "Degraded")
+    runs.admitted(kube, item)
+    loop.health("red", item, "Progressing" if kind == "rayjob" else "Healthy")
+    outcome(plane, f"healthy-{kind}", "SUCCEEDED")
+    runs.finished(kube, item)
+    loop.health("red", item, "Healthy")
+    drop(loop, kube, "full", f"healthy-{kind}", f"sick-{kind}")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_self_heal_restarts_nothing_in_ten_rounds(loop: ArgoLoop, kube: Kube, plane: Plane, kind: str):
+    outcome(plane, f"long-{kind}", "RUNNING")
+    loop.write(f"long-{kind}", profile="t4", kind=kind, seconds=900)
+    loop.publish()
+    loop.sync()
+    item = loop.object(f"long-{kind}")
+    runs.running(kube, item, 3 if kind == "rayjob" else 1)
+    before, groups = identity(kube, item), worker_groups(kube, item)
+    for _ in range(10):
+        loop.reconcile()
+    assert identity(kube, item) == before
+    assert worker_groups(kube, item) == groups
+    if kind == "rayjob":
+        assert all(group["template"]["spec"]["nodeSelector"] for group in groups), "Kueue's node selector was there and stayed"
+    loop.sync()
+    drop(loop, kube, f"long-{kind}")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_finished_run_does_not_start_again_in_ten_rounds(loop: ArgoLoop, kube: Kube, kind: str):
+    loop.write(f"once-{kind}", profile="t4", kind=kind)
+    loop.publish()
+    loop.sync()
+    item = loop.object(f"once-{kind}")
+    runs.finished(kube, item)
+    if kind == "rayjob":
+        runs.until_no_pods_but_the_submitter(kube, item)
+    before = identity(kube, item)
+    for _ in range(10):
+        loop.reconcile()
+    assert identity(kube, item) == before
+    drop(loop, kube, f"once-{kind}")
+
+
+def test_a_policy_edit_leaves_running_runs_alone(loop: ArgoLoop, kube: Kube):
+    loop.write("steady-run", profile="t4", seconds=900)
+    loop.publish()
+    loop.sync()
+    item = loop.object("steady-run")
+    runs.running(kube, item, 1)
+    before = identity(kube, item)
+    profiles = loop.fleet.path / "policy/profiles.yaml"
+    loop.fleet.commit({"policy/profiles.yaml": profiles.read_text().replace("memoryPerGpu: 16Gi", "memoryPerGpu: 24Gi")})
+    loop.publish()
+    loop.sync()
+    loop.reconcile()
+    assert identity(kube, item) == before
+    drop(loop, kube, "steady-run")
+
+
+def test_removing_a_live_run_is_refused_then_allowed_and_pruned(loop: ArgoLoop, kube: Kube):
+    loop.write("to-go", seconds=900)
+    loop.publish()
+    loop.sync()
+    item = loop.object("to-go")
+    runs.running(kube, item, 1)
+    loop.fleet.commit({"workspaces/red/to-go/tau.yaml": None, "workspaces/red/to-go/hello.py": None})
+    assert "to-go" in loop.publish(fails=4)
+    assert runs.live(kube, item)
+    loop.publish("--allow-cancel", "red/to-go")
+    loop.sync()
+    gone(kube, item)
+
+
+def test_a_run_that_cannot_be_applied_does_not_stop_the_others(loop: ArgoLoop, kube: Kube):
+    """Something that the compiler can't know, here a policy of the cluster's own, refuses one run of a commit."""
+    forbid(kube, "unlucky")
+    loop.write("unlucky", workspace="blue")
+    loop.write("beside", workspace="blue")
+    loop.publish()
+    loop.refresh("root")
+    loop.refresh("taugen-south-runs-blue")
+    runs.finished(kube, loop.object("beside", "blue"), 120)
+    loop.write("later", workspace="blue")
+    loop.publish()
+    loop.refresh("taugen-south-runs-blue")
+    runs.finished(kube, loop.object("later", "blue"), 240)
+    assert runs.live(kube, loop.object("unlucky", "blue")) is None
+
+
+def identity(kube: Kube, item: Object) -> tuple[str, list[str]]:
+    """What a restart would change: the object's uid and those of its pods."""
+    return runs.live(kube, item)["metadata"]["uid"], sorted(pod["metadata"]["uid"] for pod in runs.pods(kube, item))
+
+
+def worker_groups(kube: Kube, item: Object) -> list[Object]:
+    """Worker groups of a RayJob; none of other kinds."""
+    return runs.live(kube, item)["spec"].get("rayClusterSpec", {}).get("workerGroupSpecs", [])
+
+
+def drop(loop: ArgoLoop, kube: Kube, *names: str) -> None:
+    """Cancel runs and wait until they are gone."""
+    items = [loop.object(name) for name in names]
+    loop.fleet.commit({f"workspaces/red/{name}/{file}": None for name in names for file in ("tau.yaml", "hello.py")})
+    loop.publish(*(word for name in names for word in ("--allow-cancel", f"red/{name}")))
+    loop.sync()
+    for item in items:
+        gone(kube, item)
+
+
+def gone(kube: Kube, item: Object) -> None:
+    """Wait until an object is pruned and its pods are gone."""
+    kube.until(runs.kind(item), item["metadata"]["name"], item["metadata"]["namespace"], lambda found: found is None, "pruned")
+    runs.until_no_pods(kube, item)
+
+
+def forbid(kube: Kube, prefix: str) -> None:
+    """An admission policy that refuses Jobs by their name, and wait until it does."""
+    rules = [{"apiGroups": ["batch"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["jobs"]}]
+    wish = {"expression": f"!object.metadata.name.startsWith('{prefix}-')", "message": "not here"}
+    spec = {"failurePolicy": "Fail", "matchConstraints": {"resourceRules": rules}, "validations": [wish]}
+    group = "admissionregistration.k8s.io/v1"
+    kube.apply({"apiVersion": group, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": prefix}, "spec": spec})
+    binding = {"policyName": prefix, "validationActions": ["Deny"]}
+    kube.apply({"apiVersion": group, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": prefix}, "spec": binding})
+    kube.until_refused(lambda: kube.apply(probe(f"{prefix}-probe"), dry=True))
+
+
+def probe(name: str) -> Object:
+    """The smallest Job."""
+    container = {"name": "main", "image": "a", "resources": {}}
+    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": "default"}, "spec": {"template": template}}
