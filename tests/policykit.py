@@ -14,6 +14,8 @@ class MemoryTree:
 
     root_label = "memory"
     commit: str | None = None
+    hash_name = "sha1"
+    lfs: frozenset[str] = frozenset()
 
     def __init__(self, files: Mapping[str, str | bytes]) -> None:
         self.files = {path: text.encode() if isinstance(text, str) else text for path, text in files.items()}

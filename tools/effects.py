@@ -185,7 +185,7 @@ def effects(field: str) -> list[str]:
     kinds = [{place.partition(".")[0] for place in places} for places in (one, two)]
     alone = kinds[0] ^ kinds[1]
     changed = [place for place in dict.fromkeys([*one, *two]) if one.get(place) != two.get(place)]
-    found = [f"{kind}: the whole object" if (kind := place.partition(".")[0]) in alone else _short(place) for place in changed]
+    found = [f"{kind}: the whole object" if (kind := place.partition(".")[0]) in alone else short(place) for place in changed]
     return list(dict.fromkeys(found))
 
 
@@ -225,8 +225,8 @@ def _places(compiled: Compiled) -> dict[str, Json]:
     digest = compiled.doc.digest
     out: dict[str, Json] = {}
     for item in compiled.rendered:
-        out |= dict(_leaves(item.obj, item.kind))
-    out |= dict(_leaves(yaml.safe_load(state.of(compiled.run, "").body), "state"))
+        out |= dict(leaves(item.obj, item.kind))
+    out |= dict(leaves(yaml.safe_load(state.of(compiled.run, "").body), "state"))
     return {k: v.replace(digest, "").replace(digest[:8], "") if isinstance(v, str) else v for k, v in out.items() if not _identity(k)}
 
 
@@ -234,22 +234,39 @@ def _identity(place: str) -> bool:
     return place.endswith(("taugen.dev/digest", "intent.digest"))
 
 
-def _leaves(node: Json, place: str) -> Iterator[tuple[str, Json]]:
+def leaves(node: Json, place: str) -> Iterator[tuple[str, Json]]:
+    """(place, value) of everything in an object, elements of a list by their name where they have one."""
     if isinstance(node, dict) and node:
         for key, value in node.items():
-            yield from _leaves(value, f"{place}.{key}")
+            yield from leaves(value, f"{place}.{key}")
     elif isinstance(node, list) and node:
         for at, value in enumerate(node):
             name = value.get("name", at) if isinstance(value, dict) else at
-            yield from _leaves(value, f"{place}[{name}]")
+            yield from leaves(value, f"{place}[{name}]")
     else:
         yield place, node
+
+
+def fields(node: Any, defs: Any, path: str = "") -> Iterator[str]:
+    """The fields of a schema that hold a value: lists of mappings by their fields, free mappings as one, if their values have no fields."""
+    if "$ref" in node:
+        node = {**defs[node["$ref"].removeprefix("#/$defs/")], **{key: value for key, value in node.items() if key != "$ref"}}
+    values = node.get("additionalProperties")
+    if node.get("type") == "array" and "$ref" in node["items"]:
+        yield from fields(node["items"], defs, f"{path}[]")
+    elif isinstance(values, dict) and "$ref" in values:
+        yield from fields(values, defs, f"{path}.NAME")
+    elif node.get("properties"):
+        for name, part in node["properties"].items():
+            yield from fields(part, defs, f"{path}.{name}" if path else name)
+    else:
+        yield path
 
 
 _VARIABLE = re.compile(r"^(\w+)\..*\.(?:env)\[(\w+)\]\.(?:value|valueFrom.*|name)$")
 
 
-def _short(place: str) -> str:
+def short(place: str) -> str:
     """`Job: env TAU_WORLD_SIZE`, `RayJob: …resources.requests.cpu`."""
     variable = _VARIABLE.match(place)
     if variable:
@@ -262,5 +279,5 @@ def _short(place: str) -> str:
             rest = rest[at:]
             break
     rest = re.sub(r"^(containers|initContainers)\[[^\]]*\]\.", "", rest)
-    rest = re.sub(r"\[([^\]]*)\](\.name)?", r"[]", rest)
+    rest = re.sub(r"\[([^\]]*)\](\.name\b)?", r"[]", rest)
     return f"{kind}: `{rest.removeprefix('spec.')}`"

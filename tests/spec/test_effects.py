@@ -7,24 +7,9 @@ from taugen.pipeline import schemas
 from tools import effects
 
 
-def leaves(node, defs, path=""):
-    """The fields that hold a value, lists of mappings by their fields, free mappings as one."""
-    node = {**defs[node["$ref"].removeprefix("#/$defs/")], **node} if "$ref" in node else node
-    if "items" in node and node.get("type") == "array":
-        item = node["items"]
-        if "$ref" in item:
-            yield from leaves(item, defs, f"{path}[]")
-            return
-    if node.get("properties"):
-        for name, part in node["properties"].items():
-            yield from leaves(part, defs, f"{path}.{name}" if path else name)
-        return
-    yield path
-
-
 def every_leaf():
     schema = schemas.canonical_run()
-    return set(leaves({k: v for k, v in schema.items() if k != "$defs"}, schema["$defs"]))
+    return set(effects.fields({k: v for k, v in schema.items() if k != "$defs"}, schema["$defs"]))
 
 
 def test_the_table_has_every_field_and_no_other():
