@@ -1,8 +1,8 @@
 """Compiles many documents on all processors.
 
-In: a compiler, what is published already, and paths. Out: one `Result` a file, in the order of the paths whatever process made it. Workers are forked: they
-share the policy and the listing of the tree, open git processes of their own, and send back what git is to be told, not objects: texts go to it as they
-come, and nobody holds those of all runs.
+In: a compiler, what is published already, and paths. Out: one `Result` a file, in the order of the paths whatever process made it. Workers
+are forked: they share the policy and the listing of the tree, open git processes of their own, and send back what git is to be told, not
+objects: texts go to it as they come, and nobody holds those of all runs.
 """
 
 import gc
@@ -21,6 +21,7 @@ from taugen.load.tree import GitTree
 from taugen.pipeline.compile import BATCH, Compiled, Compiler
 from taugen.pipeline.project import workspace_of
 from taugen.pipeline.scope import Scope
+from taugen.policy.set import Policy
 from taugen.publish import state
 from taugen.publish.commit import Made
 from taugen.publish.plan import Wish
@@ -31,7 +32,7 @@ from taugen.words.emit import emit
 
 SERIAL = 48
 """Fewer documents than this for each process are not worth a pool: forking and pickling cost 40 ms."""
-CHUNK = 32
+CHUNK = 64
 BESIDE = 50
 """Files beside a document that are read with it; the rest comes when its code is gathered."""
 AHEAD = 3
@@ -49,8 +50,8 @@ class Result:
 
 @dataclass(slots=True)
 class Job:
-    """What every worker needs. `known` are published runs, which are never compiled again; `commit` stands in the states of new runs; `scope` is what
-    policy errors hold back; `writer` takes the texts of new runs, None where none are wanted."""
+    """What every worker needs. `known` are published runs, which are never compiled again; `commit` stands in the states of new runs;
+    `scope` is what policy errors hold back; `writer` takes the texts of new runs, None where none are wanted."""
 
     compiler: Compiler
     known: frozenset[Key]
@@ -64,13 +65,17 @@ class Contents:
     """Texts on their way to git; `mark` is that of the next one."""
 
     mark: int
-    pieces: list[bytes] = field(default_factory=list)
+    pieces: list[tuple[str, int, int, bytes]] = field(default_factory=list)
 
-    def add(self, content: bytes) -> int:
-        """Add the content of a file and return its mark."""
-        self.pieces.append(blob(self.mark, content))
+    def add(self, kind: str, content: bytes) -> int:
+        """Add the content of a file and return its mark. `kind` is the same for files that are alike."""
+        self.pieces.append((kind, len(content), self.mark, content))
         self.mark += 1
         return self.mark - 1
+
+    def stream(self) -> bytes:
+        """What git is told. Contents of a kind and about a size stand together, since each is stored as its difference from the one before."""
+        return b"".join(blob(mark, content) for _, _, mark, content in sorted(self.pieces))
 
 
 Task = tuple[Sequence[str], int]
@@ -138,15 +143,15 @@ def _work(task: Task) -> Done:
 
 
 def compile_chunk(job: Job, task: Task) -> Done:
-    """Compile some files. They and what lies beside them, which mostly is their code, are read in one go: a round trip to git costs more than
-    a small file.
+    """Compile some files. They and what lies beside them, which mostly is their code, are read in one go: a round trip to git costs more
+    than a small file.
     """
     files, mark = task
     tree = job.compiler.project.tree
     tree.prefetch(path for file in files for path in (file, *tree.below(file.rpartition("/")[0])[:BESIDE]))
     contents = Contents(mark)
     results = [result for at in range(0, len(files), BATCH) for result in compile_files(job, files[at : at + BATCH], contents)]
-    return results, b"".join(contents.pieces)
+    return results, contents.stream()
 
 
 def compile_files(job: Job, files: Sequence[str], contents: Contents) -> list[Result]:
@@ -160,7 +165,7 @@ def compile_files(job: Job, files: Sequence[str], contents: Contents) -> list[Re
         if not docs:
             result.wishes.append(Wish(path, workspace_of(path), "", Span(path), readable=False, ok=False))
         for doc in docs:
-            wish = _wish(job, doc)
+            wish = wish_of(doc, job.compiler.policy)
             if not wish.readable or (not wish.cancelled and wish.key not in job.known):
                 fresh.append((doc, result, len(result.wishes)))
             result.wishes.append(wish)
@@ -171,11 +176,12 @@ def compile_files(job: Job, files: Sequence[str], contents: Contents) -> list[Re
     return results
 
 
-def _wish(job: Job, doc: RunDoc) -> Wish:
+def wish_of(doc: RunDoc, policy: Policy) -> Wish:
+    """What a document wants, before it is compiled."""
     span = doc.span(("name",))
     if has_errors(doc.findings) or not doc.name:
         return Wish(doc.file, doc.workspace, doc.name, span, readable=False, ok=False)
-    workspace = job.compiler.policy.workspaces.get(doc.workspace)
+    workspace = policy.workspaces.get(doc.workspace)
     on_edit = doc.spec.on_edit or (workspace.spec.on_edit if workspace is not None else None) or "wait"
     return Wish(doc.file, doc.workspace, doc.name, span, doc.run, doc.digest, bool(doc.spec.cancelled), on_edit)
 
@@ -198,5 +204,5 @@ def made(compiled: Compiled, project: str, commit: str, contents: Contents) -> M
     """Add the texts of a compiled run, as they are published from the source commit `commit`."""
     assert compiled.run is not None
     new = state.of(compiled.run, commit)
-    files = {item.path: contents.add(file.encoded(emit(item.obj), item.source, project)) for item in compiled.rendered}
-    return Made(new.folder, files, new.path, contents.add(new.content(project)))
+    files = {item.path: contents.add(item.kind, file.encoded(emit(item.obj), item.source, project)) for item in compiled.rendered}
+    return Made(new.folder, files, new.path, contents.add(state.FOLDER, new.content(project)))
