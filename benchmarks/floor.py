@@ -2,7 +2,8 @@
 
 In: a repository, the source commit, and a file with the fast-import commands that write the same output once more. Out: a commit. One
 process lists the source, reads every file through ``git cat-file``, and hands the stream to ``git fast-import`` with the settings that
-are quickest for it. Nothing is parsed, decided or formatted. The repository must not hold the output yet: fast-import passes over what is there.
+are quickest for it. Nothing is parsed, decided or formatted. The repository must not hold the output yet: fast-import passes over what is
+there.
 """
 
 import os
