@@ -273,7 +273,7 @@ def short(place: str) -> str:
         return f"{variable[1]}: env `{variable[2]}`"
     kind, _, rest = place.partition(".")
     kind = kind.partition("[")[0]
-    for mark in ("containers[", "initContainers[", "volumes[", "metadata.labels", "metadata.annotations"):
+    for mark in ("containers[", "initContainers[", "volumes[", "nodeSelectorTerms[", "metadata.labels", "metadata.annotations"):
         at = rest.rfind(mark)
         if at > 0 and not rest.startswith("metadata"):
             rest = rest[at:]

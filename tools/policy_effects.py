@@ -8,6 +8,7 @@ docs/fields.md prints it.
 
 import copy
 import json
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -148,10 +149,14 @@ def _seen(project: Project, probe: Probe) -> Places:
     objects = render_platform(project.policy) if probe.platform else []
     for cluster in sorted(project.policy.clusters):
         mine, _ = overlay.apply(project.overlays, cluster, [item for item in objects if item.path.startswith(f"{cluster}/")])
-        out |= _objects((item.obj, f"{item.kind}[{cluster} {item.path}]") for item in mine)
+        out |= _objects((item.obj, f"{item.kind}[{_HASH.sub('', item.path)}]") for item in mine)
     for run in probe.runs:
         out |= _of_run(compiler, run, probe.typed, findings)
     return out | _findings(findings)
+
+
+_HASH = re.compile(r"-[0-9a-f]{8,}\b")
+"""What follows from an object's contents is no name."""
 
 
 def _of_run(compiler: Compiler, name: str, typed: Mapping[str, Any], findings: list[Diagnostic]) -> Places:
