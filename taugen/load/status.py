@@ -1,7 +1,7 @@
 """What of a working tree is not committed.
 
-In: a repository and a folder in it. Out: paths. `git status` looks at every file, so it runs beside whatever else is done until its answer is asked for.
-What must never happen: a write to the index, an error that stops the command that only wanted to mention it.
+In: a repository and a folder in it. Out: paths. `git status` looks at every file, so it runs beside whatever else is done until its answer
+is asked for. What must never happen: a write to the index, an error that stops the command that only wanted to mention it.
 """
 
 import subprocess

@@ -26,7 +26,9 @@ def write(outcome: Outcome, lines: Lines, *, dry_run: bool = False, color: bool 
     out += _listed("wait", [f"{w.run_id}  (until {older.run_id} has ended: {settle})" for w, older in plan.waiting], color)
     out += _listed("held back", sorted({w.file for w in plan.held}), color)
     out += _listed("goes on", [f"{s.run_id}  (its document can't be read)" for s in plan.unread], color)
-    out += _listed("ended", [f"{w.run_id}  (does not start again: bump `generation` in {w.file} for a new run)" for w in plan.ended_before], color)
+    out += _listed(
+        "ended", [f"{w.run_id}  (does not start again: bump `generation` in {w.file} for a new run)" for w in plan.ended_before], color
+    )
     out += outcome.notes
     if outcome.older_policy:
         count = f"{outcome.older_policy} of {outcome.live} live runs"
@@ -64,6 +66,10 @@ def _problems(outcome: Outcome) -> str:
     """What went otherwise, for the last line: it is the one that people read."""
     held = len({w.file for w in outcome.plan.held})
     errors = sum(d.severity is Severity.ERROR for d in outcome.findings)
-    counts = [(errors, "error", "errors"), (held, "document held back", "documents held back"), (len(outcome.refused), "refusal", "refusals")]
+    counts = [
+        (errors, "error", "errors"),
+        (held, "document held back", "documents held back"),
+        (len(outcome.refused), "refusal", "refusals"),
+    ]
     found = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts if count)
     return f"; {found}" if found else ""

@@ -1,6 +1,7 @@
 """What changed beside the documents, for people: code under a published run, files that are not committed.
 
-In: changed paths and what was published. Out: notes. None of it changes what is published: a run keeps the code that it was published with (law 3).
+In: changed paths and what was published. Out: notes. None of it changes what is published: a run keeps the code that it was published with
+(law 3).
 """
 
 from collections.abc import Iterable
@@ -19,7 +20,8 @@ _DIGEST = 64  # characters of a digest over delivered files; a checkout is known
 
 
 def code_notes(tree: SourceTree, matcher: Matcher, branch: Deployed, changed: Iterable[str], read: set[str]) -> list[Diagnostic]:
-    """Published runs whose code changed while their document did not. `changed` are files that are no documents, `read` documents that changed too."""
+    """Published runs whose code changed while their document did not. `changed` are files that are no documents, `read` documents that
+    changed too."""
     docs = [doc for path in _beside(tree, matcher, changed) if path not in read for doc in _documents(tree, path)]
     keys = {(doc.workspace, doc.run): doc for doc in docs if doc.name}
     branch.load(sorted(keys.keys() & branch.runs))

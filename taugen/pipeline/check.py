@@ -37,7 +37,15 @@ class Report:
 
 
 def judge(place: Place, ref: str | None = None, paths: Sequence[Path] = (), since: Since | None = None) -> tuple[Project, Report]:
-    """Open the project as far as is needed and check it: all of it, the run documents in or below `paths`, those that a change touches."""
+    """Open the project as far as is needed and check it: all of it, the run documents in or below `paths`, those that a change touches.
+    Documents whose run is published, as far as this repository knows, are not judged by policy."""
+    from taugen.pipeline.published import lenient
+
+    project, report = _judge(place, ref, paths, since)
+    return project, lenient(project, report)
+
+
+def _judge(place: Place, ref: str | None, paths: Sequence[Path], since: Since | None) -> tuple[Project, Report]:
     if since is None:
         project = open_place(place, ref, _near(place, paths))
         return project, check(project, paths)

@@ -1,7 +1,7 @@
 """One document through every stage, and the platform through its own.
 
-In: a `Project`. Out: `Compiled` runs, the platform's objects, findings. A document with an error is still looked at by every later stage that can, so that
-all its findings come in one run; it is never rendered.
+In: a `Project`. Out: `Compiled` runs, the platform's objects, findings. A document with an error is still looked at by every later stage
+that can, so that all its findings come in one run; it is never rendered.
 """
 
 from collections.abc import Iterable, Sequence
@@ -69,11 +69,17 @@ class Compiler:
         """Read one file of documents; findings are those that belong to no document."""
         if not path.isprintable():
             hint = "rename the folder or the file: the path stands in what is rendered"
-            return [], [Diagnostic("document-unreadable", f"{path} has a character that can't be shown, or is not UTF-8", Span(path), hint=hint)]
+            return [], [
+                Diagnostic("document-unreadable", f"{path} has a character that can't be shown, or is not UTF-8", Span(path), hint=hint)
+            ]
         try:
             raw = self.project.tree.read(path, DOCUMENT_LIMIT)
         except Unreadable as error:
-            hint = f"a document is at most {DOCUMENT_LIMIT // 1024} KiB; move data out of it" if "bytes" in error.why else "make it a plain file of this repository"
+            hint = (
+                f"a document is at most {DOCUMENT_LIMIT // 1024} KiB; move data out of it"
+                if "bytes" in error.why
+                else "make it a plain file of this repository"
+            )
             return [], [Diagnostic("document-unreadable", f"{path} {error.why}", Span(path), hint=hint)]
         return read_file(path, raw, workspace_of(path))
 
@@ -82,8 +88,8 @@ class Compiler:
         return self.compile_all([doc])[0]
 
     def compile_all(self, docs: Sequence[RunDoc]) -> list[Compiled]:
-        """Take documents through every stage, some of them through one before the next: its code then stays in the processor's caches, which
-        saves a fifth of the time.
+        """Take documents through every stage, some of them through one before the next: its code then stays in the processor's caches,
+        which saves a fifth of the time.
         """
         out = []
         stages = (self._look, self._gather, self._resolve, self._judge_run, self._render, self._patch, self._check, self._judge_objects)
@@ -150,7 +156,9 @@ class Compiler:
         for item in rendered:
             for fault in self.validator.faults(item.obj):
                 message = f"{item.kind} {item.name}: {dotted(fault.path)}: {fault.message}"
-                found.append(Diagnostic("schema", message, item.span, hint="the API server would refuse it; an overlay may have put it there"))
+                found.append(
+                    Diagnostic("schema", message, item.span, hint="the API server would refuse it; an overlay may have put it there")
+                )
         return found
 
 

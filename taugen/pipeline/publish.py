@@ -1,27 +1,26 @@
 """Publishes: reads a commit, plans against the deploy branch, commits, and answers a lost race by planning anew.
 
-In: a folder, a ref and where to publish. Out: `Outcome`. What must never happen: uncommitted files in the tree, a branch that goes back, a force-push, one
-workspace's fault holding back another's runs.
+In: a folder, a ref and where to publish. Out: `Outcome`. What must never happen: uncommitted files in the tree, a branch that goes back, a
+force-push, one workspace's fault holding back another's runs.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from taugen.diag import Diagnostic, Refused, Severity, Span, has_errors, ordered
+from taugen.diag import Diagnostic, Refused, has_errors, ordered
 from taugen.load import git
 from taugen.load.fastimport import Writer
 from taugen.load.status import Uncommitted
 from taugen.load.tree import GitTree
 from taugen.pipeline import source
+from taugen.pipeline.decide import Decision, decide, refuse_edits
 from taugen.pipeline.project import LOCK_FILE, ROOT_FILE, policy_places
 from taugen.pipeline.source import Reading, Wishes
 from taugen.publish import branch as deploy
-from taugen.publish import commit, plan, platform
+from taugen.publish import commit
 from taugen.publish.branch import Deployed
-from taugen.publish.plan import Plan, Setting
-from taugen.publish.platform import PlatformChange
-from taugen.publish.state import RunState
+from taugen.publish.plan import Plan
 from taugen.publish.target import Target
 
 ATTEMPTS = 8
@@ -30,8 +29,8 @@ ATTEMPTS = 8
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the command line asks for. `to` is a URL, a path or a remote's name instead of Project.spec.output.url; `accept` a tip that may replace the
-    one seen last, or `none`."""
+    """What the command line asks for. `to` is a URL, a path or a remote's name instead of Project.spec.output.url; `accept` a tip that may
+    replace the one seen last, or `none`."""
 
     directory: Path
     ref: str = "HEAD"
@@ -45,7 +44,8 @@ class Request:
 
 @dataclass(slots=True)
 class Outcome:
-    """What happened. `commit` is None if there was nothing to commit; `older_policy` is None in an incremental pass, which does not count it."""
+    """What happened. `commit` is None if there was nothing to commit; `older_policy` is None in an incremental pass, which does not count
+    it."""
 
     where: str
     reading: Reading
@@ -120,29 +120,37 @@ def _publish(reading: Reading, request: Request, progress: Callable[[str], None]
     raise Refused(f"{target.where} moved {ATTEMPTS} times while publishing", hint="publish again; one writer at a time is quickest", code=4)
 
 
-def _once(reading: Reading, target: Target, tip: str | None, request: Request, progress: Callable[[str], None]) -> tuple[Outcome, str | None]:
+def _once(
+    reading: Reading, target: Target, tip: str | None, request: Request, progress: Callable[[str], None]
+) -> tuple[Outcome, str | None]:
     """Plan against `tip` and make the commit object; no branch moves."""
     branch = deploy.deployed(reading.repo, tip, reading.output_path, reading.name)
     _may(reading, target, branch)
     with Writer(reading.repo) as writer:
-        return _written(reading, target, branch, request, progress, writer)
+        wishes = reading.wishes(branch, None if request.dry_run else writer, full=request.full, progress=progress)
+        decision = decide(branch, wishes, allow=request.allow, allow_all=reading.project.safety.cancel == "allow")
+        outcome = _outcome(reading, target, wishes, decision)
+        files = commit.files(branch, wishes.compiled, decision.plan, decision.change)
+        outcome.files = len(files)
+        if not files or request.dry_run:
+            return outcome, None
+        memory = reading.memory(branch, wishes, decision.plan, unsettled=decision.unsettled)
+        return outcome, commit.make(branch, files, decision.plan, decision.change, memory, writer=writer)
 
 
-def _written(
-    reading: Reading, target: Target, branch: Deployed, request: Request, progress: Callable[[str], None], writer: Writer
-) -> tuple[Outcome, str | None]:
-    """Compile, plan and write, as far as there is something to write."""
-    wishes = reading.wishes(branch, None if request.dry_run else writer, full=request.full, progress=progress)
-    _taken(branch, wishes)
-    planned, change, live = _decide(reading, branch, wishes, request)
-    outcome = _outcome(reading, target, wishes, planned, change, live)
-    files = commit.files(branch, wishes.compiled, planned, change)
-    outcome.files = len(files)
-    if not files or request.dry_run:
-        return outcome, None
-    unsettled = change.unsettled or (wishes.platform is not None and wishes.platform.held.any)
-    memory = reading.memory(branch, wishes, planned, unsettled=unsettled)
-    return outcome, commit.make(writer, branch, files, planned, change, memory)
+def _outcome(reading: Reading, target: Target, wishes: Wishes, decision: Decision) -> Outcome:
+    plan, change = decision.plan, decision.change
+    return Outcome(
+        where=target.where,
+        reading=reading,
+        plan=plan,
+        findings=tuple(ordered([*wishes.findings, *plan.findings])),
+        refused=tuple(ordered(decision.refusals())),
+        notes=tuple(change.notes),
+        platform=len(change.writes) + len(change.deletes),
+        live=len(decision.live) + len(plan.add),
+        older_policy=sum(state.policy != reading.whole.policy.digest for state in decision.live) if wishes.full else None,
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------------ may it?
@@ -161,9 +169,8 @@ def _may(reading: Reading, target: Target, branch: Deployed) -> None:
     if branch.base is None and git.is_ancestor(reading.repo, branch.tip, reading.commit):
         hint = "the deploy tree has a branch of its own: name a new one with --branch, or delete this one"
         raise Refused(f"{target.where} belongs to the history of the sources", hint=hint, code=2)
-    if branch.memory is None and (edits := deploy.edited(branch, reading.whole.policy.clusters)):
-        count = f"{len(edits)} files were" if len(edits) > 1 else "a file was"
-        raise Refused(f"{count} edited by hand on {target.where}: nothing was published", code=4, findings=edits)
+    if branch.memory is None:
+        refuse_edits(branch, reading.whole.policy.clusters, target.where)
 
 
 def _descends(reading: Reading, branch: Deployed) -> None:
@@ -173,76 +180,17 @@ def _descends(reading: Reading, branch: Deployed) -> None:
         return
     shallow = "fetch the whole history of the sources (git fetch --unshallow; actions/checkout: fetch-depth: 0)"
     if git.find(reading.repo, recorded) is None:
-        hint = shallow if git.is_shallow(reading.repo) else "publish from the repository that the branch was published from, or fetch that commit"
+        hint = (
+            shallow
+            if git.is_shallow(reading.repo)
+            else "publish from the repository that the branch was published from, or fetch that commit"
+        )
         raise Refused(f"the deploy branch was published from {recorded[:12]}, which this repository does not have", hint=hint, code=4)
     if not git.is_ancestor(reading.repo, recorded, reading.commit):
         message = f"{reading.commit[:12]} does not descend from {recorded[:12]}, from which the deploy branch was published"
-        hint = shallow if git.is_shallow(reading.repo) else "publish a commit that has it in its history: a late job must not roll the branch back"
+        hint = (
+            shallow
+            if git.is_shallow(reading.repo)
+            else "publish a commit that has it in its history: a late job must not roll the branch back"
+        )
         raise Refused(message, hint=hint, code=4)
-
-
-# ------------------------------------------------------------------------------------------------------------------ what happens
-
-
-def _taken(branch: Deployed, wishes: Wishes) -> None:
-    """New runs whose place on the branch is taken by somebody else's files are held."""
-    taken = branch.occupied({key: made.folder for key, made in wishes.compiled.items()})
-    for at, wish in enumerate(wishes.wishes):
-        foreign = wish.key in branch.runs and branch.state(wish.key) is None
-        if wish.readable and not wish.cancelled and (foreign or wish.key in taken):
-            message = f"something that is not taugen's stands on the deploy branch where the run {wish.run} would go"
-            wishes.findings.append(Diagnostic("deploy-foreign", message, wish.span, path="name", hint="remove it there, or rename the run"))
-            wishes.wishes[at] = replace(wish, ok=False)
-
-
-def _decide(reading: Reading, branch: Deployed, wishes: Wishes, request: Request) -> tuple[Plan, PlatformChange, list[RunState]]:
-    """Plan, compare the platform, and plan anew for workspaces that get no new runs because of what live runs need; until nothing changes."""
-    blocked: dict[str, str] = {}
-    everything = branch.states() if wishes.full else []
-    while True:
-        setting = Setting(branch, request.allow, reading.project.safety.cancel == "allow", blocked)
-        planned = plan.plan(wishes.wishes, wishes.touched, setting)
-        if wishes.platform is None:
-            return planned, PlatformChange(), []
-        gone = {state.key for state, _ in planned.end}
-        live = [state for state in everything if state.live and state.key not in gone]
-        _still_there(branch, live)
-        change = platform.change(branch, wishes.platform, live)
-        if change.blocked.keys() <= blocked.keys():
-            return planned, change, live
-        blocked = {**change.blocked, **blocked}
-
-
-def _still_there(branch: Deployed, live: list[RunState]) -> None:
-    """Raise `Refused` if the live runs stand in another folder than the deploy tree: its path changed."""
-    if live and not branch.files_below([live[0].folder]):
-        message = f"the live run {live[0].run_id} does not stand in {branch.folder}/: spec.output.path can't change while runs are live"
-        raise Refused(message, hint="write the old path again, or cancel the runs first", code=4)
-
-
-def _outcome(reading: Reading, target: Target, wishes: Wishes, planned: Plan, change: PlatformChange, live: list[RunState]) -> Outcome:
-    unused = [_unused(name) for name in planned.unused]
-    # That a run has ended is said to those who touch its document, not for ever.
-    planned.ended_before = [wish for wish in planned.ended_before if wish.file in wishes.changed]
-    return Outcome(
-        where=target.where,
-        reading=reading,
-        plan=planned,
-        findings=tuple(ordered([*wishes.findings, *planned.findings])),
-        refused=tuple(ordered([*change.refused, *map(_vanished, planned.vanished), *unused])),
-        notes=tuple(change.notes),
-        platform=len(change.writes) + len(change.deletes),
-        live=len(live) + len(planned.add),
-        older_policy=sum(state.policy != reading.whole.policy.digest for state in live) if wishes.full else None,
-    )
-
-
-def _vanished(state: RunState) -> Diagnostic:
-    message = f"the document of the live run {state.run_id} is gone; the run goes on"
-    hint = f"restore {state.source} (with `cancelled: true` to end the run), or publish with --allow-cancel {state.run_id}"
-    return Diagnostic("run-vanished", message, Span(state.source), hint=hint)
-
-
-def _unused(name: str) -> Diagnostic:
-    message = f"--allow-cancel {name} lets nothing go: no live run of that name is without its document or edited"
-    return Diagnostic("cancel-unknown", message, Span(ROOT_FILE), hint="copy the name from what publish lists", severity=Severity.ERROR)

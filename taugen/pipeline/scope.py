@@ -1,12 +1,13 @@
 """What an error in policy holds back: itself and what needs it, never another workspace (DESIGN law 5).
 
-In: the policy, its tree and its findings. Out: `Scope`: the workspaces and clusters whose new runs wait, the platform's files that stay as they are, and what
-can't be told from what is left. An error that can be laid to no document holds back everything: better late than on half a policy.
+In: the policy, its tree and its findings. Out: `Scope`: the workspaces and clusters whose new runs wait, the platform's files that stay as
+they are, and what can't be told from what is left. An error that can be laid to no document holds back everything: better late than on half
+a policy.
 """
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from taugen.diag import Diagnostic, Severity
@@ -20,21 +21,29 @@ from taugen.publish.state import Reference, RunState
 Key = tuple[str, str]
 """(kind, name) of a policy document; the name of a Platform and of a Project is left empty: there is one."""
 
-_OBJECTS = {"ClusterQueue": "Queue", "Cohort": "Cohort", "ResourceFlavor": "Flavor", "Topology": "Topology", "WorkloadPriorityClass": "PriorityTier"}
+_OBJECTS = {
+    "ClusterQueue": "Queue",
+    "Cohort": "Cohort",
+    "ResourceFlavor": "Flavor",
+    "Topology": "Topology",
+    "WorkloadPriorityClass": "PriorityTier",
+}
 _MOST = 1024 * 1024  # bytes of a policy file
 _HEAD = re.compile(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
-_NAME = re.compile(r"^metadata:[ \t]*(?:\{[^}\n]*?\bname:[ \t]*|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*\n)*?[ \t]+name:[ \t]*)[\"']?([\w.-]+)", re.MULTILINE)
+_NAME = re.compile(
+    r"^metadata:[ \t]*(?:\{[^}\n]*?\bname:[ \t]*|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*\n)*?[ \t]+name:[ \t]*)[\"']?([\w.-]+)", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """`everything`, or `workspaces` and `clusters` that get no new runs; `files` for the platform's part; `unread` are documents that could not be read;
-    `blind`: there may be others of which nothing is known."""
+    """`everything`, or `workspaces` and `clusters` that get no new runs; `files` for the platform's part; `unread` are documents that could
+    not be read; `blind`: there may be others of which nothing is known."""
 
     everything: bool = False
     workspaces: frozenset[str] = frozenset()
     clusters: frozenset[str] = frozenset()
-    files: Held = Held()
+    files: Held = field(default_factory=Held)
     unread: frozenset[Key] = frozenset()
     blind: bool = False
 
@@ -67,10 +76,14 @@ def scope(policy: Policy, tree: SourceTree, findings: Iterable[Diagnostic]) -> S
     blind |= ("Project", "") in broken
     if blind or ("Platform", "") in broken:
         return Scope(everything=True, files=Held(everything=True), unread=frozenset(unread), blind=blind)
-    workspaces = {name for name in policy.workspaces if needs(policy, name, broken) & broken} | {name for kind, name in broken if kind == "Workspace"}
+    workspaces = {name for name in policy.workspaces if needs(policy, name, broken) & broken} | {
+        name for kind, name in broken if kind == "Workspace"
+    }
     gone = {name for kind, name in broken if kind == "Cluster"}
     shared = any(kind == "Workspace" for kind, _ in broken)
-    held = Held(clusters=frozenset(clusters | gone), workspaces=frozenset(workspaces), objects=frozenset(_objects(policy, broken)), shared=shared)
+    held = Held(
+        clusters=frozenset(clusters | gone), workspaces=frozenset(workspaces), objects=frozenset(_objects(policy, broken)), shared=shared
+    )
     return Scope(workspaces=frozenset(workspaces), clusters=frozenset(clusters), files=held, unread=frozenset(unread))
 
 
@@ -160,8 +173,8 @@ class _Places:
         return next((_key(i.kind, i.name) for i in self.items.get(finding.span.file, ()) if _holds(i.document, finding.span.line)), None)
 
     def again(self, finding: Diagnostic) -> set[Key] | None:
-        """By reading the file once more: the document around the line, or, where YAML itself is broken, every document that its text names; None
-        where it can't be said."""
+        """By reading the file once more: the document around the line, or, where YAML itself is broken, every document that its text names;
+        None where it can't be said."""
         try:
             raw = self.tree.read(finding.span.file, _MOST)
         except Unreadable:

@@ -1,8 +1,9 @@
 """What a publish reads: a commit, whole or only what changed since the last publish.
 
-In: a repository, a ref, the deploy branch. Out: `Reading` (the commit and its Project) and `Wishes` (what its documents want, compiled where new). A full pass
-and an incremental one lead to the same bytes: the second reads the documents that changed since the recorded source commit, those that were held or
-waiting, and every other document that claims one of their names. What must never happen: a file that is not committed.
+In: a repository, a ref, the deploy branch. Out: `Reading` (the commit and its Project) and `Wishes` (what its documents want, compiled
+where new). A full pass and an incremental one lead to the same bytes: the second reads the documents that changed since the recorded source
+commit, those that were held or waiting, and every other document that claims one of their names. What must never happen: a file that is not
+committed.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -36,8 +37,8 @@ Progress = Callable[[str], None]
 
 @dataclass
 class Wishes:
-    """What the documents want. `touched` are (workspace, name) whose runs may have lost their document; `compiled` new runs; `platform` is None in an
-    incremental pass: nothing of the platform changed."""
+    """What the documents want. `touched` are (workspace, name) whose runs may have lost their document; `compiled` new runs; `platform` is
+    None in an incremental pass: nothing of the platform changed."""
 
     wishes: list[Wish] = field(default_factory=list)
     touched: set[Key] = field(default_factory=set)
@@ -148,7 +149,9 @@ class Reading:
         findings = [*self.whole.findings, *found]
         held = scope(self.whole.policy, self.whole.tree, findings)
         files = self.whole.documents()
-        out = Wishes(findings=findings, platform=Wanted(self.whole.policy, rendered, held.files, doubt(self.whole.policy, held)), files=set(files))
+        out = Wishes(
+            findings=findings, platform=Wanted(self.whole.policy, rendered, held.files, doubt(self.whole.policy, held)), files=set(files)
+        )
         branch.load(sorted(branch.runs))
         self.compile(out, Job(compiler, branch.runs, self.commit, held, writer), files, progress)
         out.touched = {(state.workspace, state.name) for state in branch.states() if state.live}
@@ -221,7 +224,9 @@ class Reading:
     def memory(self, branch: Deployed, wishes: Wishes, plan: Plan, *, unsettled: bool) -> Memory:
         """What the commit remembers."""
         before, last = branch.memory, branch.last
-        policy, sources = (self.whole.policy.digest, self.whole.policy.sources) if wishes.full or before is None else (before.policy, before.sources)
+        policy, sources = (
+            (self.whole.policy.digest, self.whole.policy.sources) if wishes.full or before is None else (before.policy, before.sources)
+        )
         moved = {} if last is None or wishes.full else {run: path for run, path in last.moved.items() if path not in wishes.files}
         for key, path in plan.places.items():
             state = branch.state(key)

@@ -1,9 +1,11 @@
 """The deploy tree as files in a folder.
 
-In: a checked project. Out: files below a folder, of which only taugen's own are touched. A file that somebody edited or that is not ours is never overwritten: it is named.
+In: a checked project. Out: files below a folder, of which only taugen's own are touched. A file that somebody edited or that is not ours is
+never overwritten: it is named.
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,7 +71,9 @@ def texts(project: Project, report: Report) -> dict[str, str]:
     for item in [*report.platform, *(r for one in report.compiled if not _cancelled(one) for r in one.rendered)]:
         path = f"{top}/{item.path}"
         if path in out:
-            raise Refused(f"two objects would be written to {path}", findings=[Diagnostic("path-twice", f"{path} is wanted twice", item.span)])
+            raise Refused(
+                f"two objects would be written to {path}", findings=[Diagnostic("path-twice", f"{path} is wanted twice", item.span)]
+            )
         out[path] = file.text(item, project.name)
     return out
 
@@ -78,9 +82,8 @@ def _cancelled(one: Compiled) -> bool:
     return bool(one.doc.spec.cancelled)
 
 
-def compare(project: Project, report: Report, folder: Path) -> FolderChange:
-    """Compare the tree with a folder. Raises `Refused` (exit 4) for files that are not ours or were edited."""
-    wanted = texts(project, report)
+def compare(project: Project, wanted: Mapping[str, str], folder: Path) -> FolderChange:
+    """Compare a deploy tree with a folder. Raises `Refused` (exit 4) for files that are not ours or were edited."""
     change = FolderChange(folder)
     top = folder / project.policy.project.spec.output.path.strip("/")
     there = _there(folder, top)

@@ -1,7 +1,7 @@
 """The deploy branch as it is.
 
-In: a repository, the tip of a branch, the Project. Out: `Deployed`: what the tip's message remembers, the published runs on demand, and what somebody
-edited by hand. What must never happen: a tip that somebody edited taken for ours, a file of somebody else taken for ours.
+In: a repository, the tip of a branch, the Project. Out: `Deployed`: what the tip's message remembers, the published runs on demand, and
+what somebody edited by hand. What must never happen: a tip that somebody edited taken for ours, a file of somebody else taken for ours.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -26,8 +26,9 @@ _LOOKED_BACK = 50
 class Deployed:
     """A deploy branch of `project`.
 
-    `tip` is None before the first publish. `memory` is what the tip remembers, None where the tip is no untouched commit of this Project; `last` and
-    `base` are memory and id of the newest such commit, at or below the tip. `folder` is the deploy tree (Project.spec.output.path).
+    `tip` is None before the first publish. `memory` is what the tip remembers, None where the tip is no untouched commit of this Project;
+    `last` and `base` are memory and id of the newest such commit, at or below the tip. `folder` is the deploy tree
+    (Project.spec.output.path).
     """
 
     repo: Path
@@ -52,7 +53,9 @@ class Deployed:
             return frozenset()
         listed = git.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", self.tip, state.FOLDER + "/"], cwd=self.repo).out
         parts = (path.split("/") for path in listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
-        return frozenset((p[2], p[4].removesuffix(".yaml")) for p in parts if len(p) == 5 and p[4].endswith(".yaml") and p[4][-13:-11] == p[3])
+        return frozenset(
+            (p[2], p[4].removesuffix(".yaml")) for p in parts if len(p) == 5 and p[4].endswith(".yaml") and p[4][-13:-11] == p[3]
+        )
 
     @cached_property
     def _by_slug(self) -> Mapping[Key, list[Key]]:
@@ -105,7 +108,8 @@ class Deployed:
         return found
 
     def occupied(self, keys: Mapping[Key, str]) -> set[Key]:
-        """Of new runs and their folders relative to the deploy tree: those where something stands already, in the folder or as the state."""
+        """Of new runs and their folders relative to the deploy tree: those where something stands already, in the folder or as the
+        state."""
         if self.tip is None or not keys:
             return set()
         places = [(key, path) for key, folder in keys.items() for path in (f"{self.folder}/{folder}", state.state_path(*key))]

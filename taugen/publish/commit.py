@@ -1,7 +1,7 @@
 """Makes the commit object of a publish.
 
-In: a plan, what was compiled, the platform's changes. Out: the changed files, and a commit id that nothing points to yet. Author, dates and message derive
-from the source commit and the change: who runs publish, and when, leaves no trace (laws 1 and 2).
+In: a plan, what was compiled, the platform's changes. Out: the changed files, and a commit id that nothing points to yet. Author, dates and
+message derive from the source commit and the change: who runs publish, and when, leaves no trace (laws 1 and 2).
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,8 @@ Files = dict[str, bytes | int | None]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What compiling a new run left: its folder and files relative to the deploy tree and its state's path, each file with the mark of its content."""
+    """What compiling a new run left: its folder and files relative to the deploy tree and its state's path, each file with the mark of its
+    content."""
 
     folder: str
     files: Mapping[str, int]
@@ -44,7 +45,7 @@ def files(branch: Deployed, made: Mapping[Key, Made], plan: Plan, platform: Plat
     return out
 
 
-def make(writer: Writer, branch: Deployed, changed: Files, plan: Plan, platform: PlatformChange, memory: Memory) -> str:
+def make(branch: Deployed, changed: Files, plan: Plan, platform: PlatformChange, memory: Memory, *, writer: Writer) -> str:
     """Write the commit and return its id. Raises `GitError`; nothing refers to what was written."""
     info = git.commit_info(branch.repo, memory.source)
     return writer.commit(

@@ -1,7 +1,7 @@
 """What live runs need of the platform, and what can therefore not be removed or renamed (law 5).
 
-In: live runs and what policy provides now. Out: `Needs`: refusals that name object and run, and what has to stay as it is because of them: the objects
-that these runs refer to and, where a whole workspace would lose its namespace, everything of the workspace.
+In: live runs and what policy provides now. Out: `Needs`: refusals that name object and run, and what has to stay as it is because of them:
+the objects that these runs refer to and, where a whole workspace would lose its namespace, everything of the workspace.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,8 +23,8 @@ Doubt = Callable[[RunState, Reference], bool]
 
 @dataclass(slots=True)
 class Needs:
-    """`objects` (cluster, object) that stay; `workspaces` (cluster, workspace) of which everything stays; `namespaces` (cluster, namespace) that no queue
-    may shut out; `blocked` says why a workspace gets no new runs."""
+    """`objects` (cluster, object) that stay; `workspaces` (cluster, workspace) of which everything stays; `namespaces` (cluster, namespace)
+    that no queue may shut out; `blocked` says why a workspace gets no new runs."""
 
     refused: list[Diagnostic] = field(default_factory=list)
     objects: set[On] = field(default_factory=set)
@@ -54,8 +54,8 @@ def provided(policy: Policy, rendered: Iterable[Rendered]) -> set[On]:
 def judge(live: Sequence[RunState], policy: Policy, there: set[On], doubt: Doubt, sources: Mapping[On, str]) -> Needs:
     """Refuse what would take something away from a live run.
 
-    `there` is what is provided; `doubt` says of an object whether policy errors leave open if it is still wanted; `sources` is the policy file that an
-    object came from.
+    `there` is what is provided; `doubt` says of an object whether policy errors leave open if it is still wanted; `sources` is the policy
+    file that an object came from.
     """
     out = Needs()
     lost: dict[tuple[str, str, str], list[RunState]] = {}

@@ -1,7 +1,7 @@
 """Decides what happens to each run: the laws of publishing as one pure function.
 
-In: what documents wish, and the published runs of the same names. Out: `Plan`. What must never happen: a published run that changes, starts again or goes
-without somebody having said so in a document or by name; a decision about a name of which not all documents are known.
+In: what documents wish, and the published runs of the same names. Out: `Plan`. What must never happen: a published run that changes, starts
+again or goes without somebody having said so in a document or by name; a decision about a name of which not all documents are known.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +19,8 @@ OnEdit = Literal["wait", "replace", "beside"]
 class Wish:
     """What one document wants.
 
-    `readable` is False if its identity can't be trusted (`run` is then empty, `name` perhaps); `ok` says that it compiled without error; `span` is the place of
-    its name.
+    `readable` is False if its identity can't be trusted (`run` is then empty, `name` perhaps); `ok` says that it compiled without error;
+    `span` is the place of its name.
     """
 
     file: str
@@ -79,8 +79,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What surrounds the wishes. `blocked` says of workspaces why they get no new runs; `allow` are runs that may go, `allow_all` lets all go whose
-    document is gone."""
+    """What surrounds the wishes. `blocked` says of workspaces why they get no new runs; `allow` are runs that may go, `allow_all` lets all
+    go whose document is gone."""
 
     branch: Deployed
     allow: frozenset[str] = frozenset()
@@ -89,7 +89,8 @@ class Setting:
 
 
 def plan(wishes: Sequence[Wish], touched: Iterable[Key], setting: Setting) -> Plan:
-    """Decide for every name of `wishes` and of `touched` (workspace, name). All documents that claim one of these names are among the wishes."""
+    """Decide for every name of `wishes` and of `touched` (workspace, name). All documents that claim one of these names are among the
+    wishes."""
     out = Plan()
     groups: dict[Key, list[Wish]] = {}
     for wish in wishes:
@@ -139,7 +140,9 @@ class _Names:
     def speaker(self, wishes: list[Wish]) -> Wish | None:
         """The one readable wish that speaks for the name: the only one, or the one that is published already. The others are held."""
         published = [w for w in wishes if w.readable and self.setting.branch.state(w.key) is not None]
-        first = min(published, key=lambda w: w.file, default=None) if len(wishes) > 1 else wishes[0] if wishes and wishes[0].readable else None
+        first = (
+            min(published, key=lambda w: w.file, default=None) if len(wishes) > 1 else wishes[0] if wishes and wishes[0].readable else None
+        )
         for wish in wishes:
             if len(wishes) > 1 and wish is not first and wish.readable:
                 other = first or next(w for w in wishes if w is not wish)

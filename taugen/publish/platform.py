@@ -1,7 +1,8 @@
 """The platform's files against those of the branch: what is written, what leaves, what must stay.
 
-In: what policy wants, the branch, live runs. Out: `PlatformChange`. Objects that a live run refers to are never removed or renamed (law 5); files of a cluster
-that left the fleet stay (law 6); what policy errors make doubtful stays as it is; a file of somebody else is left alone (law 4).
+In: what policy wants, the branch, live runs. Out: `PlatformChange`. Objects that a live run refers to are never removed or renamed (law 5);
+files of a cluster that left the fleet stay (law 6); what policy errors make doubtful stays as it is; a file of somebody else is left alone
+(law 4).
 """
 
 import re
@@ -46,8 +47,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What policy errors make doubtful: all, what is on `clusters`, what belongs to `workspaces`, `objects` (kind, name) of the platform, and
-    with `shared` whatever names all workspaces."""
+    """What policy errors make doubtful: all, what is on `clusters`, what belongs to `workspaces`, `objects` (kind, name) of the platform,
+    and with `shared` whatever names all workspaces."""
 
     everything: bool = False
     clusters: frozenset[str] = frozenset()
@@ -138,7 +139,8 @@ def _owned(branch: Deployed) -> dict[str, str]:
 
 
 def _is_platform(path: str, folder: str) -> bool:
-    """Whether a path can be the platform's: below the deploy tree, but not a run's; or, as a leftover of an older output.path, elsewhere."""
+    """Whether a path can be the platform's: below the deploy tree, but not a run's; or, as a leftover of an older output.path,
+    elsewhere."""
     if not path.endswith(".yaml") or path.startswith(state.FOLDER + "/"):
         return False
     if not path.startswith(folder + "/"):
@@ -205,7 +207,7 @@ def _standing(need: Needs, old: Mapping[str, str], places: Mapping[str, Place]) 
 
 def _left(out: PlatformChange, branch: Deployed, cluster: str) -> None:
     place = f"{branch.folder}/{cluster}/"
-    note = f"cluster {cluster} left the fleet: its files stay, so that nothing is pruned there; when it is gone, delete {place} on the deploy branch by hand"
+    note = f"cluster {cluster} left the fleet: its files stay, so that nothing is pruned there; delete {place} by hand when it is gone"
     if note not in out.notes:
         out.notes.append(note)
 

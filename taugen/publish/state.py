@@ -1,8 +1,9 @@
 """The state of a published run: one file a run, outside of every synced path.
 
 In: a resolved run and the commit it came from, or the bytes of a state file. Out: `RunState` with the body of
-`.taugen/state/<workspace>/<digest8[:2]>/<run>.yaml`. State is what retries, evidence and law 5 read later: nothing is resolved anew from it, and a
-state that exists means that the run was published once and for all. What must never happen: a state of another Project taken for ours.
+`.taugen/state/<workspace>/<digest8[:2]>/<run>.yaml`. State is what retries, evidence and law 5 read later: nothing is resolved anew from
+it, and a state that exists means that the run was published once and for all. What must never happen: a state of another Project taken for
+ours.
 """
 
 import re
@@ -28,15 +29,22 @@ Key = tuple[str, str]
 _PLAIN = rb"([^\n\"'|>]+)\n"
 # What `emit` writes for the usual state, so that 10,000 of them are read in a blink; any other layout goes through the YAML parser.
 _USUAL = re.compile(
-    rb"run: " + _PLAIN + rb"phase: (\w+)\nintent:\n  source: " + _PLAIN + rb"  commit: " + _PLAIN + rb"  digest: " + _PLAIN
-    + rb"  code: (?:" + _PLAIN[:-2] + rb"|\"\")\n  policy: " + _PLAIN + rb"  compiler: " + _PLAIN + rb"object: " + _PLAIN + rb"cluster: " + _PLAIN
-    + rb"attempt: (\d+)\nresumeFrom: [^\n]*\nneeds:\n((?:- " + _PLAIN + rb")*)"
-)  # fmt: skip
+    b"".join(
+        (
+            rb"run: " + _PLAIN + rb"phase: (\w+)\nintent:\n",
+            rb"  source: " + _PLAIN + rb"  commit: " + _PLAIN + rb"  digest: " + _PLAIN,
+            rb"  code: (?:" + _PLAIN[:-2] + rb"|\"\")\n  policy: " + _PLAIN + rb"  compiler: " + _PLAIN,
+            rb"object: " + _PLAIN + rb"cluster: " + _PLAIN + rb"attempt: (\d+)\nresumeFrom: [^\n]*\n",
+            rb"needs:\n((?:- " + _PLAIN + rb")*)",
+        )
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """A published run. `refs` are the objects of its cluster that it needs while it lives (law 5); `body` is the file without its header."""
+    """A published run. `refs` are the objects of its cluster that it needs while it lives (law 5); `body` is the file without its
+    header."""
 
     workspace: str
     name: str
@@ -110,7 +118,9 @@ def of(run: "ResolvedRun", commit: str) -> RunState:
         **_kept(run),
     }  # fmt: skip
     body = emit(document)
-    return RunState(doc.workspace, doc.name, doc.run, doc.digest, doc.file, commit, run.cluster, "live", 1, run.policy_digest, code, refs, body)
+    return RunState(
+        doc.workspace, doc.name, doc.run, doc.digest, doc.file, commit, run.cluster, "live", 1, run.policy_digest, code, refs, body
+    )
 
 
 def references(run: "ResolvedRun") -> tuple[Reference, ...]:
@@ -148,12 +158,16 @@ def read(content: bytes, project: str) -> RunState | None:
     usual = _USUAL.match(body)
     if usual is None:
         return _parsed(body)
-    run_id, phase, source, commit, digest, code, policy, _, run, cluster, attempt, needs = (part.decode() for part in usual.groups(b"")[:12])
+    run_id, phase, source, commit, digest, code, policy, _, run, cluster, attempt, needs = (
+        part.decode() for part in usual.groups(b"")[:12]
+    )
     if phase not in ("live", "cancelled", "replaced"):
         return None
     workspace, name = _names(run_id)
     refs = tuple(_reference(line[2:]) for line in needs.splitlines())
-    return RunState(workspace, name, run, digest, source, commit, cluster, cast("Phase", phase), int(attempt), policy, code, refs, body.decode())
+    return RunState(
+        workspace, name, run, digest, source, commit, cluster, cast("Phase", phase), int(attempt), policy, code, refs, body.decode()
+    )
 
 
 def _parsed(body: bytes) -> RunState | None:

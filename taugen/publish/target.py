@@ -1,7 +1,7 @@
 """Where a publish goes: a branch of this repository or of a remote.
 
-In: a repository, a branch's name, perhaps a remote. Out: `Target`: its tip, guarded against rewriting and loss, and the one move from an old tip to a new
-one. What must never happen: a force-push, the branch of the sources, a branch that somebody set back taken as it is.
+In: a repository, a branch's name, perhaps a remote. Out: `Target`: its tip, guarded against rewriting and loss, and the one move from an
+old tip to a new one. What must never happen: a force-push, the branch of the sources, a branch that somebody set back taken as it is.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Target:
             head = git.run(["symbolic-ref", "-q", "HEAD"], cwd=repo, check=False).out.decode("utf-8", "replace").strip()
             trees = git.run(["for-each-ref", "--format=%(worktreepath)", ref], cwd=repo).out.decode("utf-8", "replace").strip()
             if head == ref or trees:
-                hint = "the deploy tree has a branch of its own, which nobody checks out: name another with --branch, or check out another here"
+                hint = "the deploy tree has a branch of its own that nobody checks out: name another with --branch, or leave this one"
                 raise Refused(f"{name} is checked out{f' in {trees}' if trees else ''}", hint=hint, code=2)
         return cls(repo, name, remote)
 
@@ -61,13 +61,16 @@ class Target:
             raise Refused(f"{self.where} can't be fetched: {error}", hint="check the address and the credentials", code=4) from None
 
     def guard(self, tip: str | None, accept: str | None) -> None:
-        """Raise `Refused` if the branch was set back, rewritten or deleted since this repository saw it, unless `accept` names what stands there."""
+        """Raise `Refused` if the branch was set back, rewritten or deleted since this repository saw it, unless `accept` names what stands
+        there."""
         last = git.find(self.repo, self.seen)
         if last is None or last == tip or accept == (tip or "none") or (tip is not None and git.is_ancestor(self.repo, last, tip)):
             return
         if tip is None:
             restore = f"git push {self.remote} {last}:{self.ref}" if self.remote else f"git branch {self.name} {last}"
-            raise Refused(f"{self.where} is gone; it was at {last}", hint=f"restore it: {restore}; or start anew with --accept none", code=4)
+            raise Refused(
+                f"{self.where} is gone; it was at {last}", hint=f"restore it: {restore}; or start anew with --accept none", code=4
+            )
         restore = f"git push --force {self.remote} {last}:{self.ref}" if self.remote else f"git branch -f {self.name} {last}"
         message = f"{self.where} was rewritten: it is at {tip}, and {last}, which was published before, is not in its history"
         raise Refused(message, hint=f"restore it: {restore}; or take what stands there with --accept {tip}", code=4)
@@ -78,7 +81,9 @@ class Target:
             return fastimport.update_ref(self.repo, self.ref, new, old)
         result = fastimport.push(self.repo, self.remote, new, self.ref, old)
         if result.outcome is Pushed.FAILED:
-            raise Refused(f"{self.where} refused the push: {result.message}", hint="check rights and branch protection; nothing was published", code=4)
+            raise Refused(
+                f"{self.where} refused the push: {result.message}", hint="check rights and branch protection; nothing was published", code=4
+            )
         return result.outcome is Pushed.OK
 
     def remember(self, tip: str | None) -> None:
@@ -88,9 +93,11 @@ class Target:
             fastimport.update_ref(self.repo, self.seen, tip, last)
 
     def evidence(self, url: str | None, name: str) -> str | None:
-        """Where evidence of runs stands, though the deploy branch does not: the place, or None. Raises `Refused` if a remote can't be reached.
+        """Where evidence of runs stands, though the deploy branch does not: the place, or None. Raises `Refused` if a remote can't be
+        reached.
 
-        `url` and `name` are Project.spec.evidence; without a URL it is looked for in this repository and, where that is another, on the target's remote.
+        `url` and `name` are Project.spec.evidence; without a URL it is looked for in this repository and, where that is another, on the
+        target's remote.
         """
         found: list[tuple[str, str]] = []
         if not url:
@@ -108,5 +115,9 @@ class Target:
 
 def _of_runs(repo: Path, tip: str) -> bool:
     """Whether a commit holds evidence of runs: `<cluster>/runs/…`."""
-    clusters = git.run(["ls-tree", "-d", "-z", "--name-only", "--full-tree", tip], cwd=repo).out.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    clusters = (
+        git.run(["ls-tree", "-d", "-z", "--name-only", "--full-tree", tip], cwd=repo)
+        .out.decode("utf-8", "surrogateescape")
+        .split("\0")[:-1]
+    )
     return any(git.find(repo, f"{tip}:{cluster}/runs") is not None for cluster in clusters)

@@ -1,8 +1,8 @@
 """What a commit of the deploy branch says about itself.
 
-In: facts of a publish. Out: the commit message, and back. The message derives from the source commit and the change alone (law 2): no clock, no
-host. `Tau-Tree` names the commit's own tree: where it holds, nobody has touched the commit since. What must never happen: a trailer that
-somebody's file name or run name puts there.
+In: facts of a publish. Out: the commit message, and back. The message derives from the source commit and the change alone (law 2): no
+clock, no host. `Tau-Tree` names the commit's own tree: where it holds, nobody has touched the commit since. What must never happen: a
+trailer that somebody's file name or run name puts there.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,9 +22,10 @@ _LISTED = 20
 class Memory:
     """What the next publish must know.
 
-    `source` is the commit that was compiled; `pending` are documents to read again whatever changes (held, waiting, or without a published run);
-    `adrift` live runs (`<workspace>/<run>`) whose document is gone or can't be read; `moved` maps a published run to the path where its
-    document stands now, if not where its state says; `unsettled` that something of the platform was held back: the next pass is a full one.
+    `source` is the commit that was compiled; `pending` are documents to read again whatever changes (held, waiting, or without a published
+    run); `adrift` live runs (`<workspace>/<run>`) whose document is gone or can't be read; `moved` maps a published run to the path where
+    its document stands now, if not where its state says; `unsettled` that something of the platform was held back: the next pass is a full
+    one.
     """
 
     project: str
@@ -39,7 +40,12 @@ class Memory:
 
     def lines(self) -> list[str]:
         """The trailers, without the tree's."""
-        out = [f"Tau-Project: {self.project}", f"Tau-Source-Commit: {self.source}", f"Tau-Policy-Digest: {self.policy}", f"Tau-Compiler: {self.compiler}"]
+        out = [
+            f"Tau-Project: {self.project}",
+            f"Tau-Source-Commit: {self.source}",
+            f"Tau-Policy-Digest: {self.policy}",
+            f"Tau-Compiler: {self.compiler}",
+        ]
         out += [f"Tau-Policy-Commit: {commit} {quote(url)}" for url, commit in sorted(self.sources.items())]
         out += [f"Tau-Pending: {quote(path)}" for path in sorted(self.pending)]
         out += [f"Tau-Adrift: {run}" for run in sorted(self.adrift)]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from taugen.publish import state, trailers
@@ -50,11 +50,12 @@ def test_an_ended_state_differs_in_its_phase_alone(fleet):
     run = fleet.live()[WHISPER]
     ended = run.ended("cancelled")
     assert ended.body == run.body.replace("phase: live", "phase: cancelled")
-    again = state.read(ended.text("tern").encode(), "tern")
+    again = state.read(ended.content("tern"), "tern")
     assert again == ended
-    assert file.verify(ended.text("tern"), "tern") == "ok"
+    assert file.verify(ended.content("tern").decode(), "tern") == "ok"
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(name=TEXT, source=TEXT, code=st.one_of(st.just(""), HEX), digest=HEX)
 def test_any_name_survives(name, source, code, digest):
     document = {
@@ -68,7 +69,7 @@ def test_any_name_survives(name, source, code, digest):
     assert (run.workspace, run.name, run.source, run.code, run.digest, run.phase) == ("w", name, source, code, digest, "live")
     assert run.refs == (("Namespace", "", "n"), ("LocalQueue", "n", "q"))
     assert run.ended("replaced").body.count("phase: replaced") >= 1
-    assert state.read(run.ended("replaced").text("p").encode(), "p") == run.ended("replaced")
+    assert state.read(run.ended("replaced").content("p"), "p") == run.ended("replaced")
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff", b"x: [", b"run: 5\n", b"[]", b"run: a/b/c\nphase: odd\nintent: {}\nobject: o\ncluster: c\nneeds: []\n"])
@@ -87,6 +88,7 @@ def test_a_state_of_another_project_is_not_ours(fleet):
 MEMORY = Memory("tern", "a" * 40, "b" * 64, "0.1.0")
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     pending=st.lists(TEXT, unique=True, max_size=3),
     moved=st.dictionaries(WORD, TEXT, max_size=3),
