@@ -14,6 +14,8 @@ FILE = Path(__file__).resolve().parent.parent / "data" / "findings.md"
 _SECTION = re.compile(r"^## (\S+)\n(\S.*)\n", re.MULTILINE)
 _SEVERITY = re.compile(r"Severity\.(ERROR|WARNING|NOTE)\b")
 
+_MADE = re.compile(r"\b(?:finding|Diagnostic)\(\s*ID\b")
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -48,9 +50,11 @@ def _rules() -> list[Entry]:
 
 
 def _severity(rule: ModuleType) -> str:
-    """As the rule's source names it; an error where it names none."""
-    named = dict.fromkeys(_SEVERITY.findall(Path(str(rule.__file__)).read_text(encoding="utf-8")))
-    return " or ".join(word.lower() for word in named) or "error"
+    """As the rule's source names them; a finding that is made without one is an error."""
+    source = Path(str(rule.__file__)).read_text(encoding="utf-8")
+    plain = len(_MADE.findall(source)) > source.count("severity=")
+    words = dict.fromkeys([*(["ERROR"] if plain else []), *_SEVERITY.findall(source)])
+    return " or ".join(word.lower() for word in words) or "error"
 
 
 def _sections(text: str) -> list[Entry]:

@@ -103,7 +103,7 @@ class Network(Spec):
     """What pods of the workspace may reach."""
 
     egress: list[EgressRule] | None = Field(
-        None, description="Left out: everything. A list closes egress down to itself, DNS and the pods of the same run."
+        None, description="Left out: everything. A list closes egress down to itself, DNS and the pods of the same workspace."
     )
 
 

@@ -90,3 +90,24 @@ def test_documentation_says_something(entry):
     if entry.stage:
         for heading in ("Breaks", "Mends", "Source:"):
             assert heading in entry.text
+
+
+def severities(path: Path) -> set[str]:
+    """What the calls of a rule that make its finding pass as severity: the words in it, an error where they pass none."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    words = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "Severity"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.args and getattr(node.args[0], "id", "") == "ID":
+            words |= {"ERROR"} if not any(keyword.arg == "severity" for keyword in node.keywords) else set()
+    return {word.lower() for word in words}
+
+
+RULES = sorted(path for path in (ROOT / "taugen" / "validate" / "rules").rglob("*.py") if not path.name.startswith("_"))
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)
+def test_the_severity_that_is_documented_is_the_one_that_is_found(path: Path) -> None:
+    rule = next((node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.Assign)), None)
+    assert rule is not None
+    name = ast.literal_eval(rule.value)
+    assert set(catalog.entries()[name].severity.split(" or ")) == severities(path)
