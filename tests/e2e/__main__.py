@@ -1,7 +1,8 @@
 """`make e2e`: builds what is missing, then plays the end-to-end tests; `make e2e T=name` plays those of that name.
 
-In: perhaps a part of a test's name. Out: pytest's exit code; 0 with one sentence where this machine can't build a control plane. One name is played on
-the plane that `python -m tests.e2e.plane up` started, if there is one with all that the test needs; else each file of tests has a plane of its own.
+In: perhaps a part of a test's name. Out: pytest's exit code; 0 with one sentence where this machine can't build a control plane. One
+name is played on the plane that `python -m tests.e2e.plane up` started, if there is one with all that the test needs; else each file of
+tests has a plane of its own.
 """
 
 import os

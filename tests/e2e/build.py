@@ -1,8 +1,8 @@
 """The programs of a control plane, built from the Go modules that pins/ names.
 
-In: the name of a component. Out: a binary in a cache outside the repository, and the objects that the component's module ships (CRDs, webhook
-configurations, roles) as JSON beside it. What stands in the cache is never built again; two builders at once wait for each other. Without Go nothing is
-tried: `missing()` says in one sentence what is needed.
+In: the name of a component. Out: a binary in a cache outside the repository, and the objects that the component's module ships (CRDs,
+webhook configurations, roles) as JSON beside it. What stands in the cache is never built again; two builders at once wait for each
+other. Without Go nothing is tried: `missing()` says in one sentence what is needed.
 """
 
 import fcntl
@@ -58,14 +58,23 @@ COMPONENTS = {
         "flux-source", "github.com/fluxcd/source-controller", "", "github.com/fluxcd/source-controller", ("config/crd", "config/rbac")
     ),
     "kustomize-controller": Component(
-        "flux-kustomize", "github.com/fluxcd/kustomize-controller", "", "github.com/fluxcd/kustomize-controller", ("config/crd", "config/rbac")
+        "flux-kustomize",
+        "github.com/fluxcd/kustomize-controller",
+        "",
+        "github.com/fluxcd/kustomize-controller",
+        ("config/crd", "config/rbac"),
     ),
     "argocd": Component(
         "argocd",
         "github.com/argoproj/argo-cd/v3/cmd",
         "",
         "github.com/argoproj/argo-cd/v3",
-        ("manifests/crds", "manifests/cluster-rbac/application-controller", "manifests/base/application-controller-roles", "manifests/base/config"),
+        (
+            "manifests/crds",
+            "manifests/cluster-rbac/application-controller",
+            "manifests/base/application-controller-roles",
+            "manifests/base/config",
+        ),
     ),
 }
 # What a word of --with brings beside the core.
@@ -86,7 +95,7 @@ class BuildError(Exception):
 def missing(parts: tuple[str, ...] = ()) -> str:
     """One sentence about what this machine lacks for a control plane with `parts`; empty when nothing."""
     if shutil.which("go") is None and not all(binary(name).exists() for name in needed(parts)):
-        return "The end-to-end tests build a real control plane and need Go 1.26 or newer on the path; the fast tests (make test) pass without it."
+        return "The end-to-end tests build a real control plane and need Go 1.26 or newer on the path; make test passes without it."
     for program, package in (("kubectl", "kubectl"), ("openssl", "openssl"), ("unshare", "util-linux")):
         if shutil.which(program) is None:
             return f"The end-to-end tests need {program} on the path (package {package})."

@@ -1,6 +1,7 @@
 """Certificates of a plane: one authority, one server certificate, one client certificate for each user.
 
-In: a folder. Out: files in it, made once by openssl. Nothing outside the folder is read or written, nothing is trusted but this authority.
+In: a folder. Out: files in it, made once by openssl. Nothing outside the folder is read or written, nothing is trusted but this
+authority.
 """
 
 import subprocess
@@ -48,7 +49,16 @@ class Certs:
         part = self.folder / f"{name}.part"
         _openssl(
             *("req", "-x509", *_new_key(self.key(name)), "-subj", subject, "-days", "30", "-addext", extension),
-            *("-addext", "basicConstraints=critical,CA:FALSE", "-CA", str(self.authority), "-CAkey", str(self.key("ca")), "-out", str(part)),
+            *(
+                "-addext",
+                "basicConstraints=critical,CA:FALSE",
+                "-CA",
+                str(self.authority),
+                "-CAkey",
+                str(self.key("ca")),
+                "-out",
+                str(part),
+            ),
         )
         part.rename(self.certificate(name))
 

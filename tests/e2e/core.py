@@ -1,6 +1,7 @@
 """Kubernetes itself on loopback: etcd, API server, controller manager, scheduler, kwok.
 
-In: a site (folder, ports, certificates, processes). Out: running, ready components. Every flag is there for a reason that its comment says or its name.
+In: a site (folder, ports, certificates, processes). Out: running, ready components. Every flag is there for a reason that its comment
+says or its name.
 """
 
 import ssl
@@ -18,9 +19,10 @@ from tests.e2e.processes import Processes
 LOCAL = "127.0.0.1"
 # Offsets of ports from a plane's base port.
 PORTS = (
-    "etcd etcd-peer api manager scheduler kwok kueue-hook kueue-health kueue-metrics jobset-hook jobset-health jobset-metrics kuberay-health kuberay-metrics "
-    "dashboard git source-storage source-health source-metrics kustomize-health kustomize-metrics redis argo-repo argo-repo-metrics argo-metrics"
-).split()
+    *("etcd", "etcd-peer", "api", "manager", "scheduler", "kwok", "kueue-hook", "kueue-health", "kueue-metrics", "jobset-hook"),
+    *("jobset-health", "jobset-metrics", "kuberay-health", "kuberay-metrics", "dashboard", "git", "source-storage", "source-health"),
+    *("source-metrics", "kustomize-health", "kustomize-metrics", "redis", "argo-repo", "argo-repo-metrics", "argo-metrics"),
+)
 SPAN = 40  # ports that a plane may use
 
 

@@ -1,7 +1,8 @@
 """Answers as the dashboards of all Ray clusters do, since no Ray runs in simulated pods.
 
-In: KubeRay's requests, which reach it as an HTTP proxy, so with the whole URL. Out: a job runs three seconds and succeeds, unless a test said else beforehand:
-`PUT /outcome/<start of the job's id>` with RUNNING, SUCCEEDED, FAILED, STOPPED or UNREACHABLE. `GET /healthz` says that it is up.
+In: KubeRay's requests, which reach it as an HTTP proxy, so with the whole URL. Out: a job runs three seconds and succeeds, unless a
+test said else beforehand: `PUT /outcome/<start of the job's id>` with RUNNING, SUCCEEDED, FAILED, STOPPED or UNREACHABLE. `GET
+/healthz` says that it is up.
 """
 
 import json
@@ -72,7 +73,13 @@ class Dashboard(BaseHTTPRequestHandler):
     def _job(self, job: str) -> dict[str, object]:
         now = int(time.time() * 1000)
         state = status(job)
-        began = {"job_id": "01000000", "submission_id": job, "type": "SUBMISSION", "entrypoint": entrypoints.get(job, ""), "start_time": now - 1000}
+        began = {
+            "job_id": "01000000",
+            "submission_id": job,
+            "type": "SUBMISSION",
+            "entrypoint": entrypoints.get(job, ""),
+            "start_time": now - 1000,
+        }
         end = {} if state in {"RUNNING", "PENDING"} else {"end_time": now}
         return began | end | {"status": state, "message": f"as if it had run: {state}"}
 

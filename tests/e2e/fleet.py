@@ -1,6 +1,7 @@
 """A GitOps repository of a test, and what the compiler makes of it.
 
-In: a folder of sources, the address of the deploy repository. Out: commits, published branches, rendered objects. The compiler is run as a user would run it.
+In: a folder of sources, the address of the deploy repository. Out: commits, published branches, rendered objects. The compiler is run
+as a user would run it.
 """
 
 import os
@@ -18,9 +19,25 @@ from tests.gitkit import commit, git
 
 LAB = Path(__file__).with_name("lab")
 ACME = ROOT / "tests" / "fixtures" / "acme"
-ADDRESSES = ("https://git.lab.example/fleet.git", "https://git.tern.example/platform/fleet.git", "https://git.meridian.example/platform/fleet.git")
+ADDRESSES = (
+    "https://git.lab.example/fleet.git",
+    "https://git.tern.example/platform/fleet.git",
+    "https://git.meridian.example/platform/fleet.git",
+)
 # Objects that are applied before others, as both reconcilers order them.
-FIRST = ("Namespace", "Topology", "ResourceFlavor", "WorkloadPriorityClass", "Cohort", "ClusterQueue", "ServiceAccount", "LocalQueue", "Role", "ConfigMap", "Service")
+FIRST = (
+    "Namespace",
+    "Topology",
+    "ResourceFlavor",
+    "WorkloadPriorityClass",
+    "Cohort",
+    "ClusterQueue",
+    "ServiceAccount",
+    "LocalQueue",
+    "Role",
+    "ConfigMap",
+    "Service",
+)
 
 
 class Fleet:

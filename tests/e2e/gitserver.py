@@ -1,6 +1,7 @@
 """Git repositories over smart HTTP on loopback.
 
-In: a folder of bare repositories and a port. Out: each is served, for reading and pushing, at http://127.0.0.1:PORT/<name>.git by Git's own http-backend.
+In: a folder of bare repositories and a port. Out: each is served, for reading and pushing, at http://127.0.0.1:PORT/<name>.git by Git's
+own http-backend.
 """
 
 import os
@@ -29,7 +30,9 @@ class Backend(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         if parts.path == "/healthz":
             return self._say(200, [], b"ok")
-        done = subprocess.run(["git", "http-backend"], env=self._environment(parts.path, parts.query), input=self._body(), capture_output=True, check=False)
+        done = subprocess.run(
+            ["git", "http-backend"], env=self._environment(parts.path, parts.query), input=self._body(), capture_output=True, check=False
+        )
         head, _, body = done.stdout.partition(b"\r\n\r\n")
         headers = [tuple(line.split(": ", 1)) for line in head.decode().split("\r\n") if ": " in line]
         status = next((int(value.split()[0]) for name, value in headers if name == "Status"), 200)

@@ -1,7 +1,7 @@
 """What a component's module ships, applied to a plane: CRDs, webhook configurations, roles, accounts.
 
-In: the module's objects. Out: objects in the cluster whose webhooks are reached on loopback, at a port of ours, with our authority's certificate. Programs
-(Deployments), Services and aggregated APIs are left out: the program runs as a process.
+In: the module's objects. Out: objects in the cluster whose webhooks are reached on loopback, at a port of ours, with our authority's
+certificate. Programs (Deployments), Services and aggregated APIs are left out: the program runs as a process.
 """
 
 import base64

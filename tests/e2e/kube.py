@@ -1,7 +1,7 @@
 """A small client of a Kubernetes API server: server-side apply, get, list, delete, watch until something holds.
 
-In: an address, the authority's certificate, a client certificate. Out: objects as the server tells them. A refusal is a `Refused` with the server's own
-words. Nothing polls: `until` watches, since a list every third of a second halves the rate at which Kueue admits.
+In: an address, the authority's certificate, a client certificate. Out: objects as the server tells them. A refusal is a `Refused` with
+the server's own words. Nothing polls: `until` watches, since a list every third of a second halves the rate at which Kueue admits.
 """
 
 import http.client

@@ -1,6 +1,7 @@
 """The lab: a fleet with small quotas, its nodes, and runs written by a few words.
 
-In: which profile, kind and queue a run should have. Out: tau.yaml texts that the compiler takes, their rendered objects, applied or published.
+In: which profile, kind and queue a run should have. Out: tau.yaml texts that the compiler takes, their rendered objects, applied or
+published.
 """
 
 import secrets
@@ -57,5 +58,7 @@ class Lab:
         for item in self.applied:
             self.kube.delete(runs.kind(item), item["metadata"]["name"], item["metadata"]["namespace"])
         for item in self.applied:
-            self.kube.until(runs.kind(item), item["metadata"]["name"], item["metadata"]["namespace"], lambda found: found is None, "deleted")
+            self.kube.until(
+                runs.kind(item), item["metadata"]["name"], item["metadata"]["namespace"], lambda found: found is None, "deleted"
+            )
         self.applied = []

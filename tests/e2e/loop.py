@@ -1,6 +1,7 @@
 """The loop from a commit to the cluster: a source repository, a deploy repository on the Git server, a reconciler that follows it.
 
-In: a plane with Flux or Argo CD. Out: published commits that have arrived. Only the first sync is set up by hand, as an installation would.
+In: a plane with Flux or Argo CD. Out: published commits that have arrived. Only the first sync is set up by hand, as an installation
+would.
 """
 
 import time
@@ -165,14 +166,18 @@ class ArgoLoop(Loop):
         """Wait until a run's Application tells a health of its object."""
         name = f"taugen-{self.cluster}-runs-{workspace}"
         self.refresh(name)
-        self.kube.until(APPLICATION, name, reconcilers.ARGO, lambda app: told(app, item) == wanted, f"{item['metadata']['name']} {wanted}", seconds)
+        self.kube.until(
+            APPLICATION, name, reconcilers.ARGO, lambda app: told(app, item) == wanted, f"{item['metadata']['name']} {wanted}", seconds
+        )
 
 
 def synced(item: Object | None, head: str) -> bool:
     """Whether an Application stands at a commit and its last operation is over."""
     status = (item or {}).get("status") or {}
     sync = status.get("sync", {})
-    return bool(sync.get("status") == "Synced" and sync.get("revision") == head and (status.get("operationState") or {}).get("phase") != "Running")
+    return bool(
+        sync.get("status") == "Synced" and sync.get("revision") == head and (status.get("operationState") or {}).get("phase") != "Running"
+    )
 
 
 def told(application: Object | None, item: Object) -> str:

@@ -1,7 +1,8 @@
 """Simulated nodes, and how long pods run on them.
 
-In: node pools of a Cluster document. Out: Node objects that kwok keeps ready, volumes for claims, and kwok's stages: a pod of a Job ends after the time and with the
-exit code that its first container's environment says (E2E_SECONDS, E2E_EXIT), by default after two seconds with 0. Nothing in a pod is ever executed.
+In: node pools of a Cluster document. Out: Node objects that kwok keeps ready, volumes for claims, and kwok's stages: a pod of a Job
+ends after the time and with the exit code that its first container's environment says (E2E_SECONDS, E2E_EXIT), by default after two
+seconds with 0. Nothing in a pod is ever executed.
 """
 
 from collections.abc import Iterable
@@ -52,7 +53,10 @@ def node(name: str, labels: dict[str, str], allocatable: dict[str, str], taints:
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"} | labels},
+        "metadata": {
+            "name": name,
+            "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"} | labels,
+        },
         "spec": {"taints": taints},
         "status": {"allocatable": amounts, "capacity": amounts, "phase": "Running", "conditions": []},
     }
@@ -60,11 +64,11 @@ def node(name: str, labels: dict[str, str], allocatable: dict[str, str], taints:
 
 def of_pools(pools: Iterable[dict[str, Any]], prefix: str = "") -> list[Object]:
     """The nodes of a Cluster document's `spec.nodePools`."""
-    found = []
+    found: list[Object] = []
     for pool in pools:
         amounts = {key: str(value) for key, value in pool["allocatable"].items()}
-        for number in range(pool["count"]):
-            found.append(node(f"{prefix}{pool['name']}-{number}", dict(pool.get("labels", {})), amounts, list(pool.get("taints", []))))
+        labels, taints = dict(pool.get("labels", {})), list(pool.get("taints", []))
+        found += [node(f"{prefix}{pool['name']}-{number}", labels, amounts, taints) for number in range(pool["count"])]
     return found
 
 
@@ -100,11 +104,17 @@ def bind(kube: Kube, claims: Iterable[Object]) -> None:
         }
         kube.apply(volume)
         kube.until(
-            "v1/PersistentVolumeClaim", meta["name"], meta["namespace"], lambda item: item and item["status"].get("phase") == "Bound", "Bound"
+            "v1/PersistentVolumeClaim",
+            meta["name"],
+            meta["namespace"],
+            lambda item: item and item["status"].get("phase") == "Bound",
+            "Bound",
         )
 
 
 def _ready(item: Object | None) -> bool:
     conditions = ((item or {}).get("status") or {}).get("conditions") or []
     taints = ((item or {}).get("spec") or {}).get("taints") or []
-    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions) and not any(t["key"] == "node.kubernetes.io/not-ready" for t in taints)
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions) and not any(
+        t["key"] == "node.kubernetes.io/not-ready" for t in taints
+    )

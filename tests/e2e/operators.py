@@ -1,6 +1,7 @@
 """Kueue, JobSet and KubeRay as processes.
 
-In: a site whose core is up. Out: running operators with their CRDs, webhooks and roles in place; each acts as the service account that its own module binds.
+In: a site whose core is up. Out: running operators with their CRDs, webhooks and roles in place; each acts as the service account that
+its own module binds.
 """
 
 import os
@@ -71,7 +72,9 @@ def start_kuberay(site: Site, kube: Kube) -> None:
         if item["metadata"].get("namespace"):
             item["metadata"]["namespace"] = namespace
     install.apply(kube, objects, 0, site.certs.authority, namespace)
-    site.processes.start("dashboard", (shutil.which("python3") or "python3", str(Path(__file__).with_name("dashboard.py")), str(site.port("dashboard"))))
+    site.processes.start(
+        "dashboard", (shutil.which("python3") or "python3", str(Path(__file__).with_name("dashboard.py")), str(site.port("dashboard")))
+    )
     site.processes.wait("dashboard", lambda: site.answers(f"http://{LOCAL}:{site.port('dashboard')}/healthz"))
     site.start(
         "kuberay",

@@ -1,7 +1,8 @@
 """A real control plane on loopback: `python -m tests.e2e.plane up|down|status|kubeconfig`.
 
-In: the parts that are wanted, a state folder, a base port. Out: running components, their logs, a kubeconfig for an administrator. Several planes stand side
-by side, each with a folder and a block of ports of its own. Whatever happens to its owner, a plane that was started for one owner goes down with it.
+In: the parts that are wanted, a state folder, a base port. Out: running components, their logs, a kubeconfig for an administrator.
+Several planes stand side by side, each with a folder and a block of ports of its own. Whatever happens to its owner, a plane that was
+started for one owner goes down with it.
 """
 
 import argparse
@@ -118,7 +119,9 @@ def main(args: list[str]) -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m tests.e2e.plane", description="A real control plane on loopback.")
     parser.add_argument("action", choices=["up", "down", "status", "kubeconfig"])
-    parser.add_argument("--with", dest="parts", default="kueue", help=f"comma-separated, of: {', '.join(ORDER)}; empty: Kubernetes alone (default: kueue)")
+    parser.add_argument(
+        "--with", dest="parts", default="kueue", help=f"comma-separated, of: {', '.join(ORDER)}; empty: Kubernetes alone (default: kueue)"
+    )
     parser.add_argument("--state", type=Path, default=default_folder(), help="state folder (default: %(default)s)")
     parser.add_argument("--port", type=int, default=0, help=f"first of {SPAN} ports, below 32768 (default: a free block)")
     chosen = parser.parse_args(args)

@@ -1,7 +1,8 @@
 """The processes of a plane: each in a group of its own with its own log, known by a record on disk, ended by whoever holds the folder.
 
-In: a state folder. Out: running processes, and none of them once `stop` was called, the owner ended by itself, or was killed: a watchdog holds the read end
-of a pipe whose write end only the owner has. A record holds the start time of its process, so that a reused id is never signalled.
+In: a state folder. Out: running processes, and none of them once `stop` was called, the owner ended by itself, or was killed: a
+watchdog holds the read end of a pipe whose write end only the owner has. A record holds the start time of its process, so that a reused
+id is never signalled.
 """
 
 import json
@@ -81,7 +82,9 @@ class Processes:
         words = ('"level":"error"', '"level":"ERROR"', "\tERROR\t", " ERROR ")
         usual = ("the object has been modified", "The manifest file is empty", '"pod-delete"')  # two writers at once, and other noise
         text = self.last_words(name, 2000).splitlines()
-        found = [line for line in text if (line.startswith("E") or any(word in line for word in words)) and not any(w in line for w in usual)]
+        found = [
+            line for line in text if (line.startswith("E") or any(word in line for word in words)) and not any(w in line for w in usual)
+        ]
         return "\n".join(line[:400] for line in found[-lines:])
 
     def wait(self, name: str, ready: Callable[[], bool], seconds: float = 60) -> None:

@@ -36,13 +36,27 @@ def start_flux(site: Site, kube: Kube) -> None:
     start_git(site)
     install.ensure_namespace(kube, FLUX)
     for name in ("source-controller", "kustomize-controller"):
-        chosen = [_for_account(item, name) for item in build.objects(name) if item["kind"] in {"CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding"}]
+        chosen = [
+            _for_account(item, name)
+            for item in build.objects(name)
+            if item["kind"] in {"CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding"}
+        ]
         install.apply(kube, chosen, 0, site.certs.authority, FLUX)
-    common = ("--watch-all-namespaces", "--enable-leader-election=false", "--events-addr=", "--log-level=info", "--interval-jitter-percentage=0")
+    common = (
+        "--watch-all-namespaces",
+        "--enable-leader-election=false",
+        "--events-addr=",
+        "--log-level=info",
+        "--interval-jitter-percentage=0",
+    )
     storage = f"{LOCAL}:{site.port('source-storage')}"
     for name in ("source-controller", "kustomize-controller"):
         short = name.partition("-")[0]
-        extra = (f"--storage-path={_folder(site, 'artifacts')}", f"--storage-addr={storage}", f"--storage-adv-addr={storage}") if short == "source" else ()
+        extra = (
+            (f"--storage-path={_folder(site, 'artifacts')}", f"--storage-addr={storage}", f"--storage-adv-addr={storage}")
+            if short == "source"
+            else ()
+        )
         health = f"{LOCAL}:{site.port(f'{short}-health')}"
         site.start(
             name,
@@ -66,14 +80,43 @@ def start_argocd(site: Site, kube: Kube) -> None:
     site.processes.start("redis", (shutil.which("redis-server") or "redis-server", *argv))
     program = build.binary("argocd")
     env = _argocd_environment(site)
-    repo = ("--address", LOCAL, "--port", str(site.port("argo-repo")), "--metrics-address", LOCAL, "--metrics-port", str(site.port("argo-repo-metrics")))
+    repo = (
+        "--address",
+        LOCAL,
+        "--port",
+        str(site.port("argo-repo")),
+        "--metrics-address",
+        LOCAL,
+        "--metrics-port",
+        str(site.port("argo-repo-metrics")),
+    )
     site.processes.start(
         "argocd-repo-server", (str(program), *repo, "--disable-tls", "--redis", redis), env | {"ARGOCD_BINARY_NAME": "argocd-repo-server"}
     )
     site.processes.wait("argocd-repo-server", lambda: site.answers(f"http://{LOCAL}:{site.port('argo-repo-metrics')}/healthz"))
-    controller = ("--repo-server", f"{LOCAL}:{site.port('argo-repo')}", "--repo-server-plaintext", "--redis", redis, "--metrics-port", str(site.port("argo-metrics")))
+    controller = (
+        "--repo-server",
+        f"{LOCAL}:{site.port('argo-repo')}",
+        "--repo-server-plaintext",
+        "--redis",
+        redis,
+        "--metrics-port",
+        str(site.port("argo-metrics")),
+    )
     # Shorter than the defaults, since a test waits for it; the health of every object is kept where a test can read it.
-    quick = ("--persist-resource-health", "--app-resync", "10", "--app-resync-jitter", "0", "--self-heal-timeout-seconds", "2", "--self-heal-backoff-timeout-seconds", "1", "--self-heal-backoff-cap-seconds", "3")
+    quick = (
+        "--persist-resource-health",
+        "--app-resync",
+        "10",
+        "--app-resync-jitter",
+        "0",
+        "--self-heal-timeout-seconds",
+        "2",
+        "--self-heal-backoff-timeout-seconds",
+        "1",
+        "--self-heal-backoff-cap-seconds",
+        "3",
+    )
     site.processes.start(
         "argocd-application-controller",
         (str(program), *controller, *quick, "--namespace", ARGO),
@@ -86,7 +129,14 @@ def _argocd_environment(site: Site) -> dict[str, str]:
     """Everything that Argo CD would else look for at fixed places of its image."""
     folders = {
         name: str(_folder(site, f"argocd/{name.lower()}"))
-        for name in ("ARGOCD_SSH_DATA_PATH", "ARGOCD_TLS_DATA_PATH", "ARGOCD_GPG_DATA_PATH", "ARGOCD_GNUPGHOME", "ARGOCD_APP_CONF_PATH", "ARGOCD_PLUGINSOCKFILEPATH")
+        for name in (
+            "ARGOCD_SSH_DATA_PATH",
+            "ARGOCD_TLS_DATA_PATH",
+            "ARGOCD_GPG_DATA_PATH",
+            "ARGOCD_GNUPGHOME",
+            "ARGOCD_APP_CONF_PATH",
+            "ARGOCD_PLUGINSOCKFILEPATH",
+        )
     }
     return folders | {
         "ARGOCD_FAKE_IN_CLUSTER": "true",

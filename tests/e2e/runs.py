@@ -52,7 +52,9 @@ def evicted(kube: Kube, item: Object, reason: str, seconds: float = 60) -> str:
     """The message of an eviction for a reason."""
 
     def told(found: Object | None) -> bool:
-        return any(entry["reason"] == reason for entry in ((found or {}).get("status", {}).get("schedulingStats") or {}).get("evictions", ()))
+        return any(
+            entry["reason"] == reason for entry in ((found or {}).get("status", {}).get("schedulingStats") or {}).get("evictions", ())
+        )
 
     found = _until(kube, item, told, f"evicted: {reason}", seconds)
     return str(condition(found, "Evicted").get("message", ""))
@@ -84,7 +86,9 @@ def running(kube: Kube, item: Object, count: int, seconds: float = 60) -> list[O
         if len(placed) >= count:
             return placed
         if time.monotonic() > end:
-            stand = {pod["metadata"]["name"]: condition(pod, "PodScheduled").get("message", pod["status"]["phase"]) for pod in pods(kube, item)}
+            stand = {
+                pod["metadata"]["name"]: condition(pod, "PodScheduled").get("message", pod["status"]["phase"]) for pod in pods(kube, item)
+            }
             raise TimedOut(f"waited {seconds:.0f} s for {count} pods of {item['metadata']['name']}: {stand}")
         time.sleep(0.3)
 

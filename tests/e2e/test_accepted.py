@@ -1,4 +1,6 @@
-"""Every object that the compiler makes of the shipped fleet and of the tests' own is accepted, webhooks included, and applying it again changes nothing."""
+"""Every object that the compiler makes of the shipped fleet and of the tests' own is accepted, webhooks included, and applying it again
+changes nothing.
+"""
 
 import json
 from pathlib import Path
@@ -19,7 +21,11 @@ ONCE = ("RayJob",)
 
 def trees() -> list[tuple[str, str, Path | None]]:
     """(name, cluster, deploy tree; None: rendered from acme)."""
-    return [(f"{source}-{cluster}", cluster, ROOT / "clusters" / cluster if source == "examples" else None) for source in ("examples", "acme") for cluster in MANAGERS]
+    return [
+        (f"{source}-{cluster}", cluster, ROOT / "clusters" / cluster if source == "examples" else None)
+        for source in ("examples", "acme")
+        for cluster in MANAGERS
+    ]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -42,20 +48,30 @@ def test_a_deploy_tree_is_accepted_and_stays_as_it_was_applied(kube: Kube, tmp_p
     assert not refused, "\n".join(refused)
     for item in of_kinds(objects, "Job", "JobSet"):
         decided(kube, item)
-    changed = [f"{place(item)}: {difference}" for item in objects if item["kind"] not in ONCE and (difference := reapply(kube, item, manager))]
+    changed = [
+        f"{place(item)}: {difference}" for item in objects if item["kind"] not in ONCE and (difference := reapply(kube, item, manager))
+    ]
     assert not changed, "\n".join(changed)
 
 
 def test_the_webhooks_were_called(kube: Kube):
     calls = [line for line in kube.request("GET", "/metrics").splitlines() if line.startswith("apiserver_admission_webhook_request_total")]
-    names = {part.partition('"')[2].partition('"')[0] for line in calls for part in line.split(",") if part.partition("=")[0].endswith("name")}
+    names = {
+        part.partition('"')[2].partition('"')[0] for line in calls for part in line.split(",") if part.partition("=")[0].endswith("name")
+    }
     assert {"mjob.kb.io", "vclusterqueue.kb.io", "vresourceflavor.kb.io", "mjobset.kb.io"} <= names, names
 
 
 def decided(kube: Kube, item: Object) -> None:
     """Wait until Kueue has looked at a run: whatever it writes into admitted objects then stands there."""
     workload = runs.workload(kube, item)
-    kube.until(runs.WORKLOAD, workload["metadata"]["name"], item["metadata"]["namespace"], lambda found: condition(found, "QuotaReserved"), "considered")
+    kube.until(
+        runs.WORKLOAD,
+        workload["metadata"]["name"],
+        item["metadata"]["namespace"],
+        lambda found: condition(found, "QuotaReserved"),
+        "considered",
+    )
 
 
 def apply_all(kube: Kube, objects: list[Object], manager: str) -> list[str]:
@@ -70,7 +86,7 @@ def apply_all(kube: Kube, objects: list[Object], manager: str) -> list[str]:
 
 
 def reapply(kube: Kube, item: Object, manager: str) -> str:
-    """What changes when a manifest is applied once more; empty when nothing does. A second look tells the controllers' own changes from ours."""
+    """What a second apply changes; empty when nothing. Another look tells the controllers' own changes from ours."""
     kind, name, namespace = f"{item['apiVersion']}/{item['kind']}", item["metadata"]["name"], item["metadata"].get("namespace", "")
     for _ in range(2):
         before = seen(kube.get(kind, name, namespace) or {}, manager)
@@ -86,9 +102,16 @@ def reapply(kube: Kube, item: Object, manager: str) -> str:
 def seen(item: Object, manager: str) -> Object:
     """What an apply may change in an object."""
     meta = item["metadata"]
-    owned = [entry.get("fieldsV1") for entry in meta.get("managedFields", ()) if entry["manager"] == manager and entry["operation"] == "Apply"]
+    owned = [
+        entry.get("fieldsV1") for entry in meta.get("managedFields", ()) if entry["manager"] == manager and entry["operation"] == "Apply"
+    ]
     rest = {key: value for key, value in item.items() if key not in {"metadata", "status"}}
-    return rest | {"generation": meta.get("generation"), "labels": meta.get("labels"), "annotations": meta.get("annotations"), "owned": owned}
+    return rest | {
+        "generation": meta.get("generation"),
+        "labels": meta.get("labels"),
+        "annotations": meta.get("annotations"),
+        "owned": owned,
+    }
 
 
 def place(item: Object) -> str:

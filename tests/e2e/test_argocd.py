@@ -26,10 +26,12 @@ def loop(plane: Plane, kube: Kube, tmp_path_factory: pytest.TempPathFactory) -> 
 def test_a_committed_run_is_synced_and_tells_its_health(loop: ArgoLoop, kube: Kube, plane: Plane, kind: str):
     outcome(plane, f"healthy-{kind}", "RUNNING")
     outcome(plane, f"sick-{kind}", "FAILED")
-    loop.write("full", profile="h100", seconds=25, execution={"launcher": "torchrun", "nodes": 4}, policy={"topology": "unconstrained"})
+    loop.write(
+        f"full-{kind}", profile="h100", seconds=25, execution={"launcher": "torchrun", "nodes": 4}, policy={"topology": "unconstrained"}
+    )
     loop.publish()
     loop.sync()
-    runs.admitted(kube, loop.object("full"))
+    runs.admitted(kube, loop.object(f"full-{kind}"))
     more = {"compute": {"workers": 2}} if kind == "rayjob" else {"execution": {"launcher": "torchrun", "nodes": 2}}
     loop.write(f"healthy-{kind}", profile="h100", kind=kind, seconds=12, **more)
     loop.write(f"sick-{kind}", profile="t4", kind=kind, exits=1)
@@ -43,7 +45,7 @@ def test_a_committed_run_is_synced_and_tells_its_health(loop: ArgoLoop, kube: Ku
     outcome(plane, f"healthy-{kind}", "SUCCEEDED")
     runs.finished(kube, item)
     loop.health("red", item, "Healthy")
-    drop(loop, kube, "full", f"healthy-{kind}", f"sick-{kind}")
+    drop(loop, kube, f"full-{kind}", f"healthy-{kind}", f"sick-{kind}")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,6 @@
-"""From a commit of tau.yaml to a finished run, by `taugen publish`, source-controller and kustomize-controller, with no hand in between."""
+"""From a commit of tau.yaml to a finished run, by `taugen publish`, source-controller and kustomize-controller, with no hand in
+between.
+"""
 
 import pytest
 

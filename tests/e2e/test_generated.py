@@ -1,4 +1,5 @@
-"""No object that the compiler accepts is refused: generated runs and policies, compiled in this process, applied as a dry run with all webhooks.
+"""No object that the compiler accepts is refused: generated runs and policies, compiled in this process, applied as a dry run with all
+webhooks.
 
 Failures shrink; what failed once is kept beside the built programs and tried first the next time. TAUGEN_E2E_SEED makes other ones.
 """
@@ -57,7 +58,9 @@ def documents(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     """A workspace and a run that has a fair chance to be accepted."""
     workspace = draw(st.sampled_from(sorted(IMAGES)))
     kind = draw(st.sampled_from(["job", "jobset", "rayjob"]))
-    profile = draw(st.sampled_from({"speech": ["l40s-small", "cpu"], "climate": ["h200-node", "cpu"], "protein": ["cpu", "l40s-small"]}[workspace]))
+    profile = draw(
+        st.sampled_from({"speech": ["l40s-small", "cpu"], "climate": ["h200-node", "cpu"], "protein": ["cpu", "l40s-small"]}[workspace])
+    )
     document: dict[str, Any] = {
         "name": draw(st.from_regex(r"[a-z]([a-z0-9-]{0,50}[a-z0-9])?", fullmatch=True)),
         "run": {"entrypoint": draw(st.sampled_from(["train.py", "lib/x.sh"])), "workload_kind": kind},
@@ -65,15 +68,23 @@ def documents(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
         "policy": {"profile": profile},
     }
     document["run"] |= draw(
-        some(args=st.lists(TEXTS, max_size=3), max_duration=st.sampled_from(["90s", "1h", "72h"]), grace_period=st.sampled_from(["0s", "1m", "1h"]))
+        some(
+            args=st.lists(TEXTS, max_size=3),
+            max_duration=st.sampled_from(["90s", "1h", "72h"]),
+            grace_period=st.sampled_from(["0s", "1m", "1h"]),
+        )
     )
-    document["runtime"] |= draw(some(env=st.dictionaries(KEYS, TEXTS, max_size=3), security=st.just({"mode": "restricted"}), working_dir=st.just("/data")))
+    document["runtime"] |= draw(
+        some(env=st.dictionaries(KEYS, TEXTS, max_size=3), security=st.just({"mode": "restricted"}), working_dir=st.just("/data"))
+    )
     document["policy"] |= draw(
         some(
             cluster=st.sampled_from(["fjord", "mesa"]),
             priority=st.sampled_from(["low", "normal", "urgent"]),
             topology=st.sampled_from(["same-host", "same-network-domain", "unconstrained"]),
-            node_affinity=st.sampled_from([[{"key": "tern.example/disk", "operator": "Exists"}], [{"key": "a.b/c", "operator": "Gt", "values": ["4"]}]]),
+            node_affinity=st.sampled_from(
+                [[{"key": "tern.example/disk", "operator": "Exists"}], [{"key": "a.b/c", "operator": "Gt", "values": ["4"]}]]
+            ),
             team=st.just("asr"),
         )
     )
@@ -86,9 +97,15 @@ def documents(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     document |= draw(
         some(
             description=TEXTS,
-            labels=st.dictionaries(st.sampled_from(["a", "tern.example/cost", "Team.X"]), st.sampled_from(["", "a", "A_b-c.9"]), max_size=2),
-            execution=some(launcher=st.sampled_from(["python", "torchrun"]), nodes=st.integers(1, 3), processes_per_node=st.sampled_from([1, 8])),
-            storage=st.sampled_from([{"output": "/data/out"}, {"mounts": [{"name": "c", "storage": "checkpoints", "path": "/checkpoints"}]}]),
+            labels=st.dictionaries(
+                st.sampled_from(["a", "tern.example/cost", "Team.X"]), st.sampled_from(["", "a", "A_b-c.9"]), max_size=2
+            ),
+            execution=some(
+                launcher=st.sampled_from(["python", "torchrun"]), nodes=st.integers(1, 3), processes_per_node=st.sampled_from([1, 8])
+            ),
+            storage=st.sampled_from(
+                [{"output": "/data/out"}, {"mounts": [{"name": "c", "storage": "checkpoints", "path": "/checkpoints"}]}]
+            ),
             experiment=some(name=TEXTS, seed=st.integers(0, 9), hyperparameters=st.dictionaries(KEYS, st.floats(0, 1) | TEXTS, max_size=2)),
             resilience=some(max_retries=st.integers(0, 3), retry_on=st.just(["Preempted"])),
         )
@@ -101,7 +118,11 @@ def documents(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def compiler() -> Compiler:
-    files = {str(path.relative_to(FIXTURE)): path.read_bytes() for path in FIXTURE.rglob("*") if path.is_file() and "workspaces" not in path.parts}
+    files = {
+        str(path.relative_to(FIXTURE)): path.read_bytes()
+        for path in FIXTURE.rglob("*")
+        if path.is_file() and "workspaces" not in path.parts
+    }
     return Compiler(load_project(Path(), Files(files)))
 
 
@@ -173,13 +194,17 @@ def policies(draw: st.DrawFn) -> str:
     parents = draw(st.sampled_from([None, "top"]))
     found: list[dict[str, Any]] = [{"kind": "Cohort", "metadata": {"name": "lab"}, "spec": {"parent": parents} if parents else {}}]
     if parents:
-        found.append({"kind": "Cohort", "metadata": {"name": "top"}, "spec": draw(some(fairSharing=st.fixed_dictionaries({"weight": NUMBERS})))})
+        found.append(
+            {"kind": "Cohort", "metadata": {"name": "top"}, "spec": draw(some(fairSharing=st.fixed_dictionaries({"weight": NUMBERS})))}
+        )
     for name in ("research", "batch"):
         cohort = draw(st.sampled_from(["lab", None]))
         preemption = some(
             withinClusterQueue=st.sampled_from(["Never", "LowerPriority", "LowerOrNewerEqualPriority"]),
             reclaimWithinCohort=st.sampled_from(["Never", "LowerPriority", "Any"]),
-            borrowWithinCohort=st.sampled_from([{"policy": "Never"}, {"policy": "LowerPriority"}, {"policy": "LowerPriority", "maxPriorityThreshold": -5}]),
+            borrowWithinCohort=st.sampled_from(
+                [{"policy": "Never"}, {"policy": "LowerPriority"}, {"policy": "LowerPriority", "maxPriorityThreshold": -5}]
+            ),
         )
         more = draw(
             some(
@@ -187,7 +212,8 @@ def policies(draw: st.DrawFn) -> str:
                 preemption=preemption,
                 fairSharing=st.fixed_dictionaries({"weight": st.sampled_from(["0", "1", "0.5", "2"])}),
                 fungibility=some(
-                    whenCanBorrow=st.sampled_from(["MayStopSearch", "TryNextFlavor"]), whenCanPreempt=st.sampled_from(["MayStopSearch", "TryNextFlavor"])
+                    whenCanBorrow=st.sampled_from(["MayStopSearch", "TryNextFlavor"]),
+                    whenCanPreempt=st.sampled_from(["MayStopSearch", "TryNextFlavor"]),
                 ),
                 stop=st.sampled_from(["None", "Hold", "HoldAndDrain"]),
             )
@@ -198,7 +224,13 @@ def policies(draw: st.DrawFn) -> str:
     domains = ["same-network-domain", "same-host"]
     spec = {"levels": [{"label": label, "domain": domain} for label, domain in zip(levels, domains, strict=False)]}
     found.append({"kind": "Topology", "metadata": {"name": "fabric"}, "spec": spec})
-    found.append({"kind": "PriorityTier", "metadata": {"name": "low"}, "spec": {"value": draw(st.integers(-(2**31), 2**31 - 1)), "description": draw(TEXTS)}})
+    found.append(
+        {
+            "kind": "PriorityTier",
+            "metadata": {"name": "low"},
+            "spec": {"value": draw(st.integers(-(2**31), 2**31 - 1)), "description": draw(TEXTS)},
+        }
+    )
     dumped = [yaml.safe_dump({"apiVersion": "taugen.dev/v1alpha1"} | item, sort_keys=False, allow_unicode=True) for item in found]
     # The helper that replaces documents reads kind and name by their lines.
     return "---\n".join(dumped)
@@ -211,7 +243,9 @@ def test_no_accepted_policy_is_refused(kube: Kube):
     def play(written: str) -> None:
         tree = fixture_with(written)
         # Profiles and workspaces would say that they don't fit the quotas, which is true and not the question.
-        tree.files = {path: raw for path, raw in tree.files.items() if not path.startswith(("policy/profile", "policy/workspace", "policy/storage"))}
+        tree.files = {
+            path: raw for path, raw in tree.files.items() if not path.startswith(("policy/profile", "policy/workspace", "policy/storage"))
+        }
         tree.files["overlays/mesa/registry.yaml"] = (FIXTURE / "overlays/mesa/registry.yaml").read_bytes()
         project = load_project(Path(), tree, whole=False)
         assume(not has_errors(project.findings))

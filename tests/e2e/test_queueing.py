@@ -1,4 +1,6 @@
-"""What Kueue does with rendered runs: admission on the right nodes, waiting, preemption, borrowing and reclaim, timeouts; for every kind of workload."""
+"""What Kueue does with rendered runs: admission on the right nodes, waiting, preemption, borrowing and reclaim, timeouts; for every
+kind of workload.
+"""
 
 from collections.abc import Iterator
 
@@ -66,7 +68,6 @@ def test_a_run_with_room_runs_on_nodes_of_its_flavor_and_finishes(lab: Lab, kube
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_that_fails_is_finished_and_not_started_again(lab: Lab, kube: Kube, plane: Plane, kind: str):
 
-
     name = f"fails-{kind}"
     outcome(plane, name, "FAILED")
     item = lab.submit(name, "t4", kind=kind, exits=3, **gang(kind, 2))
@@ -84,7 +85,9 @@ def test_a_cpu_run_stays_off_gpu_nodes(lab: Lab, kube: Kube):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_without_room_waits_and_starts_when_there_is_some(lab: Lab, kube: Kube, kind: str):
-    first = lab.submit(f"full-{kind}", "h100", seconds=12, execution={"launcher": "torchrun", "nodes": 4}, policy={"topology": "unconstrained"})
+    first = lab.submit(
+        f"full-{kind}", "h100", seconds=12, execution={"launcher": "torchrun", "nodes": 4}, policy={"topology": "unconstrained"}
+    )
     runs.admitted(kube, first)
     second = lab.submit(f"waits-{kind}", "h100", kind=kind, **gang(kind, 2))
     assert "nvidia.com/gpu" in runs.waiting(kube, second) or "topology" in runs.waiting(kube, second)
@@ -96,7 +99,6 @@ def test_a_run_without_room_waits_and_starts_when_there_is_some(lab: Lab, kube: 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_priority_preempts_and_the_victim_comes_back_as_the_same_object(lab: Lab, kube: Kube, plane: Plane, kind: str):
-
 
     outcome(plane, f"low-{kind}", "RUNNING")
     low = lab.submit(f"low-{kind}", "h100", kind=kind, seconds=20, **gang(kind, 4), policy={"priority": "low", "topology": "unconstrained"})
@@ -149,7 +151,9 @@ def test_max_duration_ends_a_run_for_good(lab: Lab, kube: Kube):
 def borrowed(queue: dict) -> dict[str, str]:
     """GPUs that a ClusterQueue borrows, by flavor."""
     flavors = {entry["name"]: entry["resources"] for entry in queue["status"].get("flavorsReservation", ())}
-    found = {name: resource.get("borrowed", "0") for name, resources in flavors.items() for resource in resources if resource["name"] == GPU}
+    found = {
+        name: resource.get("borrowed", "0") for name, resources in flavors.items() for resource in resources if resource["name"] == GPU
+    }
     return {name: amount for name, amount in found.items() if amount != "0"}
 
 

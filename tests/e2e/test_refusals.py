@@ -81,21 +81,36 @@ INVALID = [
 ]
 # Accepted, and then Kueue never admits it.
 NEVER = [
-    (ALIGN, main("resources: {requests: {example.com/fpga: '1'}, limits: {example.com/fpga: '1'}}"), "resource-covered", "example.com/fpga"),
+    (
+        ALIGN,
+        main("resources: {requests: {example.com/fpga: '1'}, limits: {example.com/fpga: '1'}}"),
+        "resource-covered",
+        "example.com/fpga",
+    ),
     (JOB, annotated("kueue.x-k8s.io/podset-required-topology", "null"), "topology-missing", "TopologyAwareScheduling"),
 ]
 # Accepted and admitted, and then Pod Security lets no pod be made: baseline in one namespace, restricted in the other.
 NO_PODS = [
     ("kind: Job, name: 'fold-report-.*'", "{spec: {template: {spec: {hostNetwork: true}}}}", "pod-security", "hostNetwork"),
     ("kind: Job, name: 'fold-report-.*'", main("securityContext: {runAsUser: 0}"), "pod-security", "runAsUser=0"),
-    ("kind: Job, name: 'fold-report-.*'", main("securityContext: {capabilities: {drop: null}}"), "pod-security", "unrestricted capabilities"),
+    (
+        "kind: Job, name: 'fold-report-.*'",
+        main("securityContext: {capabilities: {drop: null}}"),
+        "pod-security",
+        "unrestricted capabilities",
+    ),
     (
         "kind: Job, name: 'fold-report-.*'",
         "{spec: {template: {spec: {volumes: [{name: x, hostPath: {path: /}}]}}}}",
         "pod-security",
         "hostPath",
     ),
-    ("kind: Job, name: 'fold-report-.*'", "{spec: {template: {spec: {serviceAccountName: other}}}}", "own-references", "error looking up service account"),
+    (
+        "kind: Job, name: 'fold-report-.*'",
+        "{spec: {template: {spec: {serviceAccountName: other}}}}",
+        "own-references",
+        "error looking up service account",
+    ),
 ]
 PLATFORM = [
     ("queue_groups", "flavors must have the same number of resources"),
@@ -164,7 +179,9 @@ def test_the_same_objects_are_accepted_without_the_patch(kube: Kube):
 @pytest.mark.parametrize(("target", "patch", "rule", "words"), INVALID, ids=[words for *_, words in INVALID])
 def test_kuberay_calls_invalid_what_the_compiler_refuses(kube: Kube, applied: list[Object], target: str, patch: str, rule: str, words: str):
     item = broken(target, patch, rule)
-    item["metadata"]["labels"].pop("kueue.x-k8s.io/queue-name")  # KubeRay judges before Kueue comes in; without a queue nothing suspends the job
+    item["metadata"]["labels"].pop(
+        "kueue.x-k8s.io/queue-name"
+    )  # KubeRay judges before Kueue comes in; without a queue nothing suspends the job
     applied.append(item)
     kube.apply(item)
 
@@ -213,7 +230,12 @@ def test_a_topology_that_is_missing_makes_its_queue_inactive(kube: Kube):
     kube.apply({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "lost"}, "spec": spec})
     quota = {"name": "cpu", "nominalQuota": "1"}
     groups = [{"coveredResources": ["cpu"], "flavors": [{"name": "lost", "resources": [quota]}]}]
-    queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "lost"}, "spec": {"resourceGroups": groups}}
+    queue = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "ClusterQueue",
+        "metadata": {"name": "lost"},
+        "spec": {"resourceGroups": groups},
+    }
     kube.apply(queue)
     kind = "kueue.x-k8s.io/v1beta2/ClusterQueue"
     found = kube.until(kind, "lost", "", lambda item: condition(item, "Active").get("status") == "False", "inactive")

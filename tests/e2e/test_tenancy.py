@@ -1,4 +1,6 @@
-"""Tenancy as rendered: what people of one workspace may do there and elsewhere, what a reconciler's account may do, which pods network policies select."""
+"""Tenancy as rendered: what people of one workspace may do there and elsewhere, what a reconciler's account may do, which pods network
+policies select.
+"""
 
 import pytest
 
@@ -42,7 +44,13 @@ def may(kube: Kube, user: tuple[str, tuple[str, ...]], verb: str, group: str, re
 @pytest.mark.parametrize("user", [OWNER, VIEWER], ids=["owner", "viewer"])
 def test_people_of_one_workspace_can_do_nothing_in_another(labs: Lab, kube: Kube, user: tuple[str, tuple[str, ...]]):
     for namespace in ("lab-blue", "kueue-system", "default"):
-        allowed = [(verb, kind) for group, kinds in KINDS.items() for kind in kinds for verb in (*READ, *CHANGE) if may(kube, user, verb, group, kind, namespace)]
+        allowed = [
+            (verb, kind)
+            for group, kinds in KINDS.items()
+            for kind in kinds
+            for verb in (*READ, *CHANGE)
+            if may(kube, user, verb, group, kind, namespace)
+        ]
         assert not allowed, namespace
 
 
@@ -50,9 +58,18 @@ def test_people_of_one_workspace_can_do_nothing_in_another(labs: Lab, kube: Kube
 def test_people_read_their_own_and_change_nothing(labs: Lab, kube: Kube, user: tuple[str, tuple[str, ...]]):
     """Git is the way to change anything, so that all of it is reviewed."""
     mine = "lab-red"
-    for group, kind in (("", "pods"), ("", "pods/log"), ("batch", "jobs"), ("ray.io", "rayjobs"), ("jobset.x-k8s.io", "jobsets"), ("kueue.x-k8s.io", "workloads")):
+    for group, kind in (
+        ("", "pods"),
+        ("", "pods/log"),
+        ("batch", "jobs"),
+        ("ray.io", "rayjobs"),
+        ("jobset.x-k8s.io", "jobsets"),
+        ("kueue.x-k8s.io", "workloads"),
+    ):
         assert may(kube, user, "get", group, kind, mine), kind
-    changes = {(verb, kind) for group, kinds in KINDS.items() for kind in kinds for verb in CHANGE if may(kube, user, verb, group, kind, mine)}
+    changes = {
+        (verb, kind) for group, kinds in KINDS.items() for kind in kinds for verb in CHANGE if may(kube, user, verb, group, kind, mine)
+    }
     assert changes == ({("create", "pods/exec")} if user is OWNER else set())
     assert not [verb for verb in READ if may(kube, user, verb, "", "secrets", mine)]
 
@@ -104,7 +121,11 @@ def test_network_policies_select_what_they_claim_to(labs: Lab, kube: Kube):
     for name in ("taugen-default-deny", "taugen-same-workspace"):
         assert all(selects(policies[name]["podSelector"], pod["metadata"]["labels"]) for pod in pods), name
     (source,) = policies["taugen-ray-operator"]["ingress"][0]["from"]
-    system = {space["metadata"]["name"] for space in kube.list("v1/Namespace") if selects(source["namespaceSelector"], space["metadata"].get("labels", {}))}
+    system = {
+        space["metadata"]["name"]
+        for space in kube.list("v1/Namespace")
+        if selects(source["namespaceSelector"], space["metadata"].get("labels", {}))
+    }
     assert {"ray-system", "kueue-system"} <= system
     assert not {"lab-red", "lab-blue"} & system
     ports = {port["containerPort"] for pod in heads for container in pod["spec"]["containers"] for port in container.get("ports", ())}
@@ -126,5 +147,12 @@ def _holds(term: Object, labels: dict[str, str]) -> bool:
 
 def test_the_rendered_roles_are_the_same_for_both_reconcilers(tmp_path):
     made = Fleet(tmp_path / "repo", LAB)
-    roles = [{item["metadata"]["name"]: item for item in fleet.of_kinds(made.render(cluster), "Role") if item["metadata"]["namespace"] == "lab-red"} for cluster in (lab.FLUX, lab.ARGO)]
+    roles = [
+        {
+            item["metadata"]["name"]: item
+            for item in fleet.of_kinds(made.render(cluster), "Role")
+            if item["metadata"]["namespace"] == "lab-red"
+        }
+        for cluster in (lab.FLUX, lab.ARGO)
+    ]
     assert roles[1].items() <= roles[0].items()
