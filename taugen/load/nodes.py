@@ -33,6 +33,8 @@ except ImportError:  # PyYAML without libyaml: the same events, slower; `taugen 
 __all__ = ["Document", "YamlNode", "parse", "plain"]
 
 _CORE = "?"
+_LARGE = 32
+"""Keys of a mapping from which on its keys are looked up in an index."""
 
 
 class _CoreSchema:
@@ -125,21 +127,27 @@ class Document:
 
 def _child(node: Node | None, part: str | int) -> Node | None:
     if isinstance(node, MappingNode):
-        for key, value in node.value:
-            if key.value == part:
-                return cast("Node", value)
-        return None
+        found = _entry(node, part)
+        return None if found is None else found[1]
     if isinstance(node, SequenceNode) and isinstance(part, int) and part < len(node.value):
         return cast("Node", node.value[part])
     return None
 
 
 def _key(node: Node, part: str | int) -> Node | None:
-    if isinstance(node, MappingNode):
-        for key, _ in node.value:
-            if key.value == part:
-                return cast("Node", key)
-    return None
+    found = _entry(node, part) if isinstance(node, MappingNode) else None
+    return None if found is None else found[0]
+
+
+def _entry(node: MappingNode, part: str | int) -> tuple[Node, Node] | None:
+    """The first key of that name and its value. A large mapping is indexed at the first question: there may be one for each of its keys."""
+    if len(node.value) > _LARGE:
+        index: dict[object, tuple[Node, Node]] | None = getattr(node, "taugen_index", None)
+        if index is None:
+            index = {key.value: (key, value) for key, value in reversed(node.value) if isinstance(key, ScalarNode)}
+            node.taugen_index = index  # type: ignore[attr-defined]
+        return index.get(part)
+    return next(((key, value) for key, value in node.value if key.value == part), None)
 
 
 def parse(file: str, raw: bytes) -> tuple[list[Document], list[Diagnostic]]:
@@ -272,13 +280,14 @@ class _Builder:
 
     def _mapping(self, node: MappingNode, path: Path, depth: int) -> dict[str, Json]:
         out: dict[str, Json] = {}
+        lines: dict[str, int] = {}
         for key_node, value_node in node.value:
             if key_node.__class__ is not ScalarNode or (key_node.value == "" and not key_node.style):
                 self._add("yaml-key", "a key must be a plain word", key_node, path, hint="write `key: value`")
                 continue
             key = key_node.value
+            first = lines.setdefault(key, key_node.start_mark.line + 1)
             if key in out:
-                first = next(k for k, _ in node.value if k.value == key).start_mark.line + 1
                 hint = "keep one of the two lines"
                 self._add("yaml-duplicate-key", f"{key} is set twice: first on line {first}", key_node, (*path, key), hint=hint)
                 continue

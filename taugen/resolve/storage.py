@@ -61,6 +61,7 @@ def store(case: Case) -> Stored:
 
 
 def _mount(case: Case, mounts: list[VolumeMount], typed: list[Mount] | None) -> None:
+    names, paths = {m.name for m in mounts}, {m.path: m.storage for m in mounts}
     for at, mount in enumerate(typed or ()):
         where: Path = ("storage", "mounts", at)
         item = _storage(case, (*where, "storage"), mount.storage)
@@ -71,7 +72,15 @@ def _mount(case: Case, mounts: list[VolumeMount], typed: list[Mount] | None) -> 
             text = f"storage {item.name} can only be read"
             origin = item.span(("readOnly",), key=True)
             case.report.error("storage-read-only", (*where, "read_only"), text, hint="leave read_only out", origin=origin)
-        _distinct(case, where, mounts, mount.name, path)
+        if mount.name in names:
+            text = f"two mounts are named {mount.name}"
+            text = text if mount.name != DATA_VOLUME else "data is the name of the mount that storage.data makes"
+            case.report.error("mount-name-twice", (*where, "name"), text, hint="rename this one")
+        if path in paths:
+            text = f"{path} is already the place of storage {paths[path]}"
+            case.report.error("mount-path-twice", (*where, "path"), text, hint="mount one of them elsewhere")
+        names.add(mount.name)
+        paths[path] = item.name
         mounts.append(VolumeMount(mount.name, _claim(item), path, bool(mount.read_only) or item.spec.readOnly, item.name))
 
 
@@ -117,16 +126,6 @@ def mount_point(case: Case, path: Path, typed: str) -> str | None:
     else:
         return place
     return None
-
-
-def _distinct(case: Case, where: Path, mounts: list[VolumeMount], name: str, path: str) -> None:
-    for other in mounts:
-        if other.name == name:
-            text = f"two mounts are named {name}" if name != DATA_VOLUME else "data is the name of the mount that storage.data makes"
-            case.report.error("mount-name-twice", (*where, "name"), text, hint="rename this one")
-        if other.path == path:
-            text = f"{path} is already the place of storage {other.storage}"
-            case.report.error("mount-path-twice", (*where, "path"), text, hint="mount one of them elsewhere")
 
 
 def _copies(case: Case, mounts: list[VolumeMount]) -> tuple[ImageCopy, ...]:

@@ -21,14 +21,16 @@ MISSING = object()
 class Draft:
     """Canonical data in the making."""
 
-    __slots__ = ("_own", "data", "document", "findings", "gone", "typed")
+    __slots__ = ("_own", "data", "document", "findings", "gone", "lost", "typed", "untold")
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.data: dict[str, Json] = dict(document.data)
         self.typed: dict[Path, Path] = {}
         self.findings: list[Diagnostic] = []
-        self.gone: set[Path] = set(document.lost)
+        self.lost = frozenset(document.lost)
+        self.gone: set[Path] = set(self.lost)
+        self.untold = 0
         self._own: set[Path] = set()
 
     def get(self, path: Path) -> object:

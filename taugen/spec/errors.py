@@ -15,6 +15,8 @@ from taugen.spec.types import kind_of
 from taugen.words import Json, Path, dotted, suggest
 from taugen.words.errors import shown
 
+MOST_EXPLAINED = 200
+"""Findings of one document; further ones are counted."""
 _WANTED = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -49,17 +51,23 @@ def translate(draft: Draft, errors: list[ErrorDetails]) -> set[Path]:
     for error in errors:
         path = tuple(part for part in error["loc"] if part != "[key]")
         if error["type"] == "extra_forbidden":
-            draft.gone |= _unknown(draft, path)
+            draft.gone |= _unknown(draft, path) if _room(draft) else set()
             drop.add(_field(path))
             continue
         ordinary.append((path, error))
     for path, error in ordinary:
         field = _field(path[:-1] if error["type"] == "missing" else path)
         drop.add(field)
-        if not (error["type"] == "missing" and path in draft.gone) and draft.as_typed(path) not in draft.document.lost:
+        if not (error["type"] == "missing" and path in draft.gone) and draft.as_typed(path) not in draft.lost and _room(draft):
             draft.findings.append(_finding(draft, path, error))
         draft.gone.add(field)
     return drop
+
+
+def _room(draft: Draft) -> bool:
+    """Whether one more finding is worth its price: thousands of them would take minutes, and nobody reads them."""
+    draft.untold += len(draft.findings) >= MOST_EXPLAINED
+    return len(draft.findings) < MOST_EXPLAINED
 
 
 def _field(path: Path) -> Path:

@@ -58,7 +58,7 @@ def read_document(document: Document, workspace: str) -> RunDoc:
         digest=intent_digest(document, spec, managed=dialect == "managed"),
         dialect=dialect,
         typed=draft.typed,
-        findings=_capped(draft.findings) if draft.findings else (),
+        findings=_capped(draft.findings, draft.untold) if draft.findings else (),
         unread=frozenset(str(path[0]) for path in draft.gone if path),
         gone=frozenset(draft.gone),
     )
@@ -80,17 +80,17 @@ def _model(draft: Draft) -> RunSpec:
     return RunSpec()
 
 
-def _capped(findings: list[Diagnostic]) -> tuple[Diagnostic, ...]:
-    return tuple(_listed(findings))
+def _capped(findings: list[Diagnostic], untold: int = 0) -> tuple[Diagnostic, ...]:
+    return tuple(_listed(findings, untold))
 
 
-def _listed(findings: list[Diagnostic]) -> list[Diagnostic]:
-    """At most 50, in order; the rest is counted."""
+def _listed(findings: list[Diagnostic], untold: int = 0) -> list[Diagnostic]:
+    """At most 50, in order; the rest is counted, with `untold` ones that were not made."""
     found = ordered(findings)
     if len(found) <= MOST_FINDINGS:
         return found
     last = found[MOST_FINDINGS - 1]
-    more = len(found) - MOST_FINDINGS
+    more = len(found) - MOST_FINDINGS + untold
     return [
         *found[:MOST_FINDINGS],
         Diagnostic("more-findings", f"and {more} more findings in this file", last.span, hint="mend the first ones and check again"),

@@ -8,7 +8,7 @@ alone is never enough, a value under a telling name must also look like one, and
 
 import math
 import re
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
@@ -63,8 +63,9 @@ def hidden(text: str) -> str:
     return _TOKEN_URL.sub(lambda found: _DOTS if _looks_random(found[1]) else found[0], text) if "://" in text else text
 
 
+@lru_cache(maxsize=4)
 def may_hold(text: str) -> bool:
-    """Whether any text of a known shape could be in `text`: a quick look before `shape`."""
+    """Whether any text of a known shape could be in `text`: a quick look before `shape`, once for all documents of a file."""
     return any(mark in text for mark in _MARKS)
 
 

@@ -298,9 +298,17 @@ def test_nothing_raises_and_both_composers_read_the_same_documents(pieces: list[
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nodes, "_Composer", nodes.PureComposer)
         pure = outcome(raw)
+    if not fast[1] and any(rule == "yaml-tab" for rule, _ in pure[1]):
+        return  # PyYAML's own scanner knows no tab after a value
     assert bool(fast[1]) == bool(pure[1])
     if not fast[1]:
         assert fast == pure
+
+
+def test_a_key_of_a_large_mapping_is_found_at_its_first_place() -> None:
+    text = "".join(f"k{i}: {i}\n" for i in range(40)) + "k7: again\n"
+    document = parse("f", text.encode())[0][0]
+    assert (document.span(("k7",)).line, document.span(("k39",), key=True).line, document.node(("k40",))) == (8, 40, None)
 
 
 @given(st.binary(max_size=60))
