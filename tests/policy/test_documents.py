@@ -73,7 +73,7 @@ def test_a_good_document_has_no_finding() -> None:
         ("quotas:", "cohort: no\n  quotas:", "yaml-trap", 6, "spec.cohort", ['quote it: "no"']),
         ("quotas:", "cohort: 12\n  quotas:", "value-type", 6, "spec.cohort", ['quote it: "12"']),
         ("quotas:", "cohort: [lab]\n  quotas:", "value-type", 6, "spec.cohort", ["a list", "text"]),
-        ("quotas:", "clusters: mesa\n  quotas:", "value-type", 6, "spec.clusters", ["write [mesa]"]),
+        ("quotas:", "clusters: mesa\n  quotas:", "value-type", 6, "spec.clusters", ['write ["mesa"]']),
         ("quotas:", "fairSharing: 2\n  quotas:", "value-type", 6, "spec.fairSharing", ["a mapping is wanted"]),
         ("{nominal: 1Gi}", "1Gi", "value-type", 8, "spec.quotas[0].resources.memory", ["write {nominal: 1Gi}"]),
         ("{cpu: {nominal: 1}, memory: {nominal: 1Gi}}", "[{name: cpu}]", "value-type", 8, "spec.quotas[0].resources", ["by resource"]),
