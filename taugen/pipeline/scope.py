@@ -15,7 +15,7 @@ from taugen.load import nodes
 from taugen.load.tree import SourceTree, Unreadable
 from taugen.policy.set import FIELDS, Item, Policy
 from taugen.publish.needs import Doubt
-from taugen.publish.platform import Held
+from taugen.publish.place import Held
 from taugen.publish.state import Reference, RunState
 
 Key = tuple[str, str]
@@ -164,8 +164,9 @@ class _Places:
     def __init__(self, policy: Policy, tree: SourceTree) -> None:
         self.tree = tree
         self.items: dict[str, list[Item[Any]]] = {}
-        platform = [policy.platform] if policy.platform is not None else []
-        for item in (policy.project, *platform, *(item for kind in FIELDS for item in policy.each(kind))):
+        listed: list[Item[Any]] = [policy.project, *(item for kind in FIELDS for item in policy.each(kind))]
+        listed += [policy.platform] if policy.platform is not None else []
+        for item in listed:
             self.items.setdefault(item.document.file, []).append(item)
 
     def readable(self, finding: Diagnostic) -> Key | None:

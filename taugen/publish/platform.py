@@ -5,67 +5,19 @@ files of a cluster that left the fleet stay (law 6); what policy errors make dou
 (law 4).
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taugen.diag import Diagnostic, Span
 from taugen.load.nodes import parse
 from taugen.policy.set import Policy
-from taugen.publish import needs, state
+from taugen.publish import inplace, needs, state
 from taugen.publish.branch import Deployed
 from taugen.publish.needs import Doubt, Needs, On
-from taugen.publish.state import Reference, RunState
+from taugen.publish.place import Held, Place, parts_of, place_of, reference
+from taugen.publish.state import RunState
 from taugen.render import file
 from taugen.render.types import Rendered
-
-_WORKSPACE = re.compile(r"^    taugen\.dev/workspace: \"?([^\"\n]+)", re.MULTILINE)
-_KIND = re.compile(r"^kind: (\S+)$", re.MULTILINE)
-_NAME = re.compile(r"^metadata:\n(?:  .*\n)*?  name: \"?([^\"\n]+)", re.MULTILINE)
-_NAMESPACE = re.compile(r"^metadata:\n(?:  .*\n)*?  namespace: \"?([^\"\n]+)", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an object of the platform belongs: its cluster, its folder there (`gitops`, `platform`, …), its workspace or ""."""
-
-    cluster: str
-    section: str
-    workspace: str
-    ref: Reference
-
-    @property
-    def on(self) -> On:
-        """(cluster, object)."""
-        return self.cluster, self.ref
-
-    @property
-    def shared(self) -> bool:
-        """Whether the object names all workspaces: a queue's selector, the reconciler's own project."""
-        return not self.workspace and (self.section in ("gitops", "bootstrap") or self.ref[0] == "ClusterQueue")
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What policy errors make doubtful: all, what is on `clusters`, what belongs to `workspaces`, `objects` (kind, name) of the platform,
-    and with `shared` whatever names all workspaces."""
-
-    everything: bool = False
-    clusters: frozenset[str] = frozenset()
-    workspaces: frozenset[str] = frozenset()
-    objects: frozenset[tuple[str, str]] = frozenset()
-    shared: bool = False
-
-    @property
-    def any(self) -> bool:
-        """Whether anything is held back."""
-        return bool(self.everything or self.clusters or self.workspaces or self.objects or self.shared)
-
-    def covers(self, place: Place) -> bool:
-        """Whether an object stays as it is."""
-        if self.everything or place.cluster in self.clusters or place.workspace in self.workspaces:
-            return True
-        return (self.shared and place.shared) or (place.ref[0], place.ref[2]) in self.objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +26,7 @@ class Wanted:
 
     policy: Policy
     rendered: Sequence[Rendered]
-    held: Held = Held()
+    held: Held = field(default_factory=Held)
     doubt: Doubt = lambda _run, _ref: False
 
 
@@ -94,32 +46,50 @@ class PlatformChange:
 def change(branch: Deployed, wanted: Wanted, live: Sequence[RunState]) -> PlatformChange:
     """Compare the platform's files with the branch."""
     old = _owned(branch)
-    places = {path: _place(branch, path, text) for path, text in old.items()}
-    texts = {f"{branch.folder}/{item.path}": file.text(item, branch.project) for item in wanted.rendered}
-    out = PlatformChange()
+    places = {path: place_of(branch.folder, path, text) for path, text in old.items()}
+    new = {f"{branch.folder}/{item.path}": file.text(item, branch.project) for item in wanted.rendered}
     need = _needs(wanted, live, old, places)
-    out.refused, out.blocked = need.refused, need.blocked
-    for path, text in texts.items():
+    compare = _Compare(branch, wanted, need, _standing(need, old, places))
+    for path, text in new.items():
         if old.get(path) != text:
-            place = places.get(path) or _place(branch, path, text)
-            if wanted.held.covers(place):
-                out.unsettled = True
-            elif not _whole_stays(need, place) and not _must_stay(need, place, old.get(path), text):
-                out.writes[path] = text
-    standing = _standing(need, old, places)
-    for path in sorted(old.keys() - texts.keys()):
-        place = places[path]
-        if wanted.held.covers(place):
-            out.unsettled = True
-        elif not path.startswith(branch.folder + "/"):
-            out.deletes.append(path)
-        elif place.cluster not in wanted.policy.clusters:
-            _left(out, branch, place.cluster)
-        elif not _whole_stays(need, place) and place.on not in standing:
-            out.deletes.append(path)
-    _foreign(branch, old, out)
-    out.unsettled |= bool(out.refused)
-    return out
+            compare.write(path, places.get(path) or place_of(branch.folder, path, text), old.get(path), text)
+    for path in sorted(old.keys() - new.keys()):
+        compare.delete(path, places[path])
+    _foreign(branch, old, compare.out)
+    compare.out.unsettled |= bool(compare.out.refused)
+    return compare.out
+
+
+class _Compare:
+    """Takes differences one by one, unless something speaks against them. `standing` are objects that kept ones refer to."""
+
+    def __init__(self, branch: Deployed, wanted: Wanted, need: Needs, standing: set[On]) -> None:
+        self.branch, self.wanted, self.need, self.standing = branch, wanted, need, standing
+        self.out = PlatformChange(refused=[*need.refused], blocked={**need.blocked})
+
+    def write(self, path: str, place: Place, old: str | None, new: str) -> None:
+        """A text that is new or another one."""
+        if self.wanted.held.covers(place):
+            self.out.unsettled = True
+        elif _whole_stays(self.need, place) or _must_stay(self.need, place, old, new):
+            return
+        elif old is not None and (found := inplace.refused(place.ref, old, new)) is not None:
+            self.out.refused.append(found)
+            if place.ref[0] == "LocalQueue":
+                self.out.blocked[place.workspace] = found.message
+        else:
+            self.out.writes[path] = new
+
+    def delete(self, path: str, place: Place) -> None:
+        """A file that nobody wants any more."""
+        if self.wanted.held.covers(place):
+            self.out.unsettled = True
+        elif not path.startswith(self.branch.folder + "/"):
+            self.out.deletes.append(path)
+        elif place.cluster not in self.wanted.policy.clusters:
+            _left(self.out, self.branch, place.cluster)
+        elif not _whole_stays(self.need, place) and place.on not in self.standing:
+            self.out.deletes.append(path)
 
 
 def _owned(branch: Deployed) -> dict[str, str]:
@@ -145,25 +115,8 @@ def _is_platform(path: str, folder: str) -> bool:
         return False
     if not path.startswith(folder + "/"):
         return True
-    parts = _parts(path, folder)
+    parts = parts_of(path, folder)
     return len(parts) > 2 and (parts[1] != "runs" or len(parts) == 4)
-
-
-def _parts(path: str, folder: str) -> list[str]:
-    return (path[len(folder) + 1 :] if path.startswith(folder + "/") else path).split("/")
-
-
-def _place(branch: Deployed, path: str, text: str) -> Place:
-    parts = _parts(path, branch.folder)
-    section = parts[1] if len(parts) > 1 else ""
-    label = _found(_WORKSPACE, text)
-    workspace = parts[2] if section in ("workspaces", "runs") and len(parts) > 3 else label if section == "gitops" else ""
-    return Place(parts[0], section, workspace, (_found(_KIND, text), _found(_NAMESPACE, text), _found(_NAME, text)))
-
-
-def _found(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.search(text)
-    return found[1] if found else ""
 
 
 def _needs(wanted: Wanted, live: Sequence[RunState], old: Mapping[str, str], places: Mapping[str, Place]) -> Needs:
@@ -188,7 +141,7 @@ def _must_stay(need: Needs, place: Place, old: str | None, new: str) -> bool:
         kept = (f"- {name}\n" for cluster, name in need.namespaces if cluster == place.cluster)
         if any(line in old and line not in new for line in kept):
             return True
-    return place.on in need.objects and (_found(_KIND, new), _found(_NAMESPACE, new), _found(_NAME, new)) != place.ref
+    return place.on in need.objects and reference(new) != place.ref
 
 
 def _standing(need: Needs, old: Mapping[str, str], places: Mapping[str, Place]) -> set[On]:

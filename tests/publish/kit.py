@@ -147,7 +147,9 @@ class Fleet:
 
     def fsck(self) -> None:
         """The repository holds no broken object."""
-        done = subprocess.run(["git", "fsck", "--full", "--strict", "--no-dangling"], cwd=self.path, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["git", "fsck", "--full", "--strict", "--no-dangling"], cwd=self.path, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
         assert not done.stderr.replace("notice: No default references\n", ""), done.stderr
 

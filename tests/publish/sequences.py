@@ -2,8 +2,8 @@
 
     python -m tests.publish.sequences --count 500 --seed 1
 
-A history is a number of steps. A step is some edits, a commit or two, and a publish: plain, with --allow-cancel, against another writer, or killed at a
-random instant. What must hold afterwards is in `World.check`; the first step that breaks it is printed with its seed.
+A history is a number of steps. A step is some edits, a commit or two, and a publish: plain, with --allow-cancel, against another writer,
+or killed at a random instant. What must hold afterwards is in `World.check`; the first step that breaks it is printed with its seed.
 """
 
 import argparse
@@ -36,7 +36,14 @@ from tests.publish.kit import Fleet, job
 
 NAMES = ("ant", "bee", "cat", "dog")
 WORKSPACES = {"protein": "mesa", "speech": "fjord", "climate": "mesa"}
-POLICY = ("policy/tenants/workspaces.yaml", "policy/queues.yml", "policy/profiles.yaml", "policy/tenants/storage.yaml", "overlays/mesa/registry.yaml", "taugen.yaml")
+POLICY = (
+    "policy/tenants/workspaces.yaml",
+    "policy/queues.yml",
+    "policy/profiles.yaml",
+    "policy/tenants/storage.yaml",
+    "overlays/mesa/registry.yaml",
+    "taugen.yaml",
+)
 VERSIONS = ("0.1.0", "0.2.0", "0.3.0")
 BROKEN = ("name: [\n", "", "name: x\nnonsense: 1\n", "\tx: 1\n")
 
@@ -98,7 +105,10 @@ class World:
                 lines.append("# a comment")
             else:
                 lines = [line.replace("cpus: 4,", f"cpus: {self.dice.choice([2, 4, 8, 4000])},") for line in lines]
-                lines = [line if "cpus:" not in line else line.replace("memory: 16Gi", f"memory: {self.dice.choice([8, 16])}Gi") for line in lines]
+                lines = [
+                    line if "cpus:" not in line else line.replace("memory: 16Gi", f"memory: {self.dice.choice([8, 16])}Gi")
+                    for line in lines
+                ]
             write(self.fleet.root, {path: "\n".join(lines) + "\n"})
 
     def toggle(self) -> None:
@@ -141,7 +151,13 @@ class World:
 
     def code(self) -> None:
         self.say("edit code")
-        write(self.fleet.root, {"workspaces/climate/downscale/grid.py": f"x = {self.dice.randrange(9)}\n", "workspaces/protein/d1/x.py": f"{self.dice.randrange(9)}\n"})
+        write(
+            self.fleet.root,
+            {
+                "workspaces/climate/downscale/grid.py": f"x = {self.dice.randrange(9)}\n",
+                "workspaces/protein/d1/x.py": f"{self.dice.randrange(9)}\n",
+            },
+        )
 
     # ---------------------------------------------------------------------------------------------------------------- policy
 
@@ -340,7 +356,12 @@ class World:
             copy = self.fleet.copy(Path(folder) / "repo")
             with self.compiled_by():
                 here = self.once(frozenset(), full=True)
-            env = os.environ | {"TZ": "Pacific/Kiritimati", "LC_ALL": "C", "PYTHONHASHSEED": str(self.dice.randrange(1, 999)), "PYTHONPATH": os.pathsep.join(sys.path)}
+            env = os.environ | {
+                "TZ": "Pacific/Kiritimati",
+                "LC_ALL": "C",
+                "PYTHONHASHSEED": str(self.dice.randrange(1, 999)),
+                "PYTHONPATH": os.pathsep.join(sys.path),
+            }
             words = ["-c", ELSEWHERE, str(copy.root), self.version]
             done = subprocess.run([sys.executable, *words], env=env, capture_output=True, text=True, check=False)
             assert done.stdout.strip() == repr(here), f"{done.stdout}{done.stderr}\nhere: {here!r}"
@@ -374,8 +395,8 @@ def _shown(outcome: object) -> object:
 
 
 ACTIONS: dict[Callable[[World], None], int] = {
-    World.add: 8, World.edit: 8, World.toggle: 4, World.move: 3, World.copy: 1, World.join: 1, World.delete: 3, World.spoil: 2, World.code: 1,
-    World.policy: 5, World.compiler: 1, World.other: 1,
+    World.add: 8, World.edit: 8, World.toggle: 4, World.move: 3, World.copy: 1, World.join: 1, World.delete: 3, World.spoil: 2,
+    World.code: 1, World.policy: 5, World.compiler: 1, World.other: 1,
 }  # fmt: skip
 _WORKSPACES = POLICY[0]
 EDITS = (
@@ -387,6 +408,7 @@ EDITS = (
     (_WORKSPACES, "profiles: [l40s-small, cpu]", "profiles: [cpu]"),
     (_WORKSPACES, "namespace: lab-speech\n", "namespace: lab-speech\n  nonsense: 1\n"),
     (_WORKSPACES, "namespace: lab-climate\n", "namespace: [lab-climate\n"),
+    (_WORKSPACES, "{name: gpu, queue: research}", "{name: gpu, queue: batch}"),
     ("policy/queues.yml", "memory: {nominal: 800Gi}", "memory: {nominal: 900Gi}"),
     ("policy/queues.yml", "kind: Queue\nmetadata:\n  name: batch\n", "kind: Queue\nmetadata:\n  name: bulk\n"),
     ("policy/queues.yml", "metadata:\n  name: low\n", "metadata:\n  name: lowest\n"),
@@ -436,11 +458,14 @@ def main() -> int:
                 commits += play(folder, base, seed, asked.steps, elsewhere=seed % 10 == 0)
             except AssertionError as error:
                 failed += 1
-                print(error, file=sys.stderr)
+                sys.stderr.write(f"{error}\n")
             shutil.rmtree(folder, ignore_errors=True)
-            if (seed - asked.seed) % 10 == 9:
-                print(f"{seed - asked.seed + 1} histories, {failed} failed, {time.monotonic() - started:.0f} s", file=sys.stderr)
-    print(f"{asked.count} histories of {asked.steps} steps from seed {asked.seed}: {commits} commits, {asked.count - failed} passed, {failed} failed")
+            played = seed - asked.seed + 1
+            if played % 10 == 0:
+                sys.stderr.write(f"{played} histories, {failed} failed, {time.monotonic() - started:.0f} s\n")
+    passed = asked.count - failed
+    sys.stdout.write(f"{commits} commits in {asked.count} histories of {asked.steps} steps from seed {asked.seed}\n")
+    sys.stdout.write(f"{passed} passed, {failed} failed\n")
     return int(failed > 0)
 
 

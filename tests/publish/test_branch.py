@@ -47,7 +47,11 @@ def test_a_reverted_publish_is_a_hand_edit(fleet):
     """A run whose state went with it would start again."""
     fleet.commit({OTHER: job("other")})
     fleet.publish()
-    old = {path: fleet.show(path, "deploy~1") if path in fleet.tree("deploy~1") else None for path in fleet.tree() if fleet.tree().get(path) != fleet.tree("deploy~1").get(path)}
+    old = {
+        path: fleet.show(path, "deploy~1") if path in fleet.tree("deploy~1") else None
+        for path in fleet.tree()
+        if fleet.tree().get(path) != fleet.tree("deploy~1").get(path)
+    }
     fleet.deploy(old, "Revert")
     refused = fleet.refused()
     assert (refused.code, len(refused.findings)) == (4, len(old))
@@ -71,7 +75,12 @@ def test_an_amended_commit_is_a_hand_edit(fleet):
 
 
 def test_files_of_others_are_left_alone(fleet):
-    theirs = {"README.md": "theirs\n", "clusters/mesa/platform/limits.yaml": "kind: LimitRange\n", ".taugen/notes": "x\n", "clusters/x": "y\n"}
+    theirs = {
+        "README.md": "theirs\n",
+        "clusters/mesa/platform/limits.yaml": "kind: LimitRange\n",
+        ".taugen/notes": "x\n",
+        "clusters/x": "y\n",
+    }
     fleet.deploy(theirs)
     tip = fleet.tip
     outcome = fleet.publish()
@@ -84,8 +93,14 @@ def test_files_of_others_are_left_alone(fleet):
 def test_a_foreign_file_where_ours_would_go_is_left_alone(fleet):
     place = "clusters/mesa/platform/workloadpriorityclass-high.yaml"
     fleet.deploy({place: "theirs\n"})
-    fleet.edit("policy/queues.yml", ("kind: PriorityTier\nmetadata:\n  name: low\n", "kind: PriorityTier\nmetadata:\n  name: high\nspec: {value: 9}\n---\n"
-                                     "apiVersion: taugen.dev/v1alpha1\nkind: PriorityTier\nmetadata:\n  name: low\n"))
+    fleet.edit(
+        "policy/queues.yml",
+        (
+            "kind: PriorityTier\nmetadata:\n  name: low\n",
+            "kind: PriorityTier\nmetadata:\n  name: high\nspec: {value: 9}\n---\n"
+            "apiVersion: taugen.dev/v1alpha1\nkind: PriorityTier\nmetadata:\n  name: low\n",
+        ),
+    )
     outcome = fleet.publish()
     assert (outcome.code, rules(outcome), outcome.platform) == (4, ["deploy-foreign"], 1)
     assert fleet.show(place) == "theirs\n"
@@ -99,7 +114,7 @@ def test_another_project_on_the_same_branch(fleet):
     """Two projects with one workspace name, one branch: neither touches the other's files."""
     other = fleet.copy(fleet.path.parent / "other")
     other.edit("taugen.yaml", ("name: tern", "name: gull"), ("    path: clusters", "    path: gulls"))
-    write(other.root, {path: None for path in (SPEECH, "workspaces/climate/downscale/tau.yaml")})
+    write(other.root, dict.fromkeys((SPEECH, "workspaces/climate/downscale/tau.yaml")))
     other.commit({PROTEIN: job("fold-other")})
     mine = fleet.tree()
     outcome = other.publish()

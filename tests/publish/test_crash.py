@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,10 @@ def command(*args):
 
 
 def environment(path=None):
-    return os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]), "PATH": f"{path}{os.pathsep}{os.environ['PATH']}" if path else os.environ["PATH"]}
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+        "PATH": f"{path}{os.pathsep}{os.environ['PATH']}" if path else os.environ["PATH"],
+    }
 
 
 def whole(fleet, old, new):
@@ -98,7 +102,9 @@ def test_killed_with_all_its_processes_at_any_time(ready, tmp_path):
     took = time.monotonic() - started
     for part in (0.6, 0.8, 1.0):
         one = fleet.copy(tmp_path / f"part{part}")
-        process = subprocess.Popen(command(), cwd=one.root, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen(
+            command(), cwd=one.root, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
         time.sleep(took * part)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -110,7 +116,9 @@ def test_killed_with_all_its_processes_at_any_time(ready, tmp_path):
 
 def test_interrupted(ready):
     fleet, old, new = ready
-    process = subprocess.Popen(command(), cwd=fleet.root, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(
+        command(), cwd=fleet.root, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+    )
     time.sleep(0.3)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate()
@@ -123,12 +131,14 @@ def test_files_can_not_grow(ready):
     """RLIMIT_FSIZE: what a quota does. Git ends in the middle of writing."""
     fleet, old, new = ready
 
-    def limit():
+    def limit(size):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
     for size in (0, 600, 2000):
-        done = subprocess.run(command(), cwd=fleet.root, env=environment(), capture_output=True, text=True, check=False, preexec_fn=limit)
+        done = subprocess.run(
+            command(), cwd=fleet.root, env=environment(), capture_output=True, text=True, check=False, preexec_fn=partial(limit, size)
+        )
         assert done.returncode in (2, 4), done.stderr
         assert fleet.tip == old, done.stderr
         assert not [name for name in os.listdir(fleet.path / ".git") if "crash" in name]

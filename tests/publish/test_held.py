@@ -3,7 +3,22 @@
 import pytest
 
 from tests.gitkit import write
-from tests.publish.kit import CLIMATE, DOWNSCALE, FOLD, PROTEIN, QUEUES, SPEECH, STORAGE, WHISPER, WORKSPACES, added, ended, job, messages, rules
+from tests.publish.kit import (
+    CLIMATE,
+    DOWNSCALE,
+    FOLD,
+    PROTEIN,
+    QUEUES,
+    SPEECH,
+    STORAGE,
+    WHISPER,
+    WORKSPACES,
+    added,
+    ended,
+    job,
+    messages,
+    rules,
+)
 
 OTHER = "workspaces/protein/other/tau.yaml"
 THIRD = "workspaces/protein/third/tau.yaml"
@@ -39,7 +54,9 @@ def test_findings_of_a_held_document_come_again_as_long_as_it_is_held(fleet):
     assert rules(first) == ["image-registry"]
 
 
-@pytest.mark.parametrize("text", ["name: [\n", "", "\t\n", "- 1\n", "name: 5\n---\nname: [", b"\xff\xfe", "name: fold-report\nnonsense: 1\n"])
+@pytest.mark.parametrize(
+    "text", ["name: [\n", "", "\t\n", "- 1\n", "name: 5\n---\nname: [", b"\xff\xfe", "name: fold-report\nnonsense: 1\n"]
+)
 def test_a_published_document_that_breaks_has_not_vanished(fleet, text):
     tip = fleet.tip
     fleet.commit({PROTEIN: text})
@@ -70,7 +87,7 @@ def test_two_documents_of_one_name(fleet, cut):
     fleet.commit({OTHER: job("same", 1), THIRD: job("same", 2)})
     outcome = fleet.publish()
     assert (outcome.code, outcome.commit, rules(outcome)) == (1, None, ["run-name-twice"] * 2)
-    keep, drop = (OTHER, THIRD)[::-1 if cut else 1]
+    keep, drop = (OTHER, THIRD)[:: -1 if cut else 1]
     text = fleet.read(drop)
     fleet.commit({drop: None})
     assert added(fleet.publish()) == ["protein/same"]
@@ -176,7 +193,9 @@ def test_broken_yaml_in_one_policy_file_holds_back_what_it_names(fleet):
 
 def test_a_broken_queue_holds_back_those_who_need_it(fleet):
     before = platform(fleet)
-    fleet.edit(QUEUES, ("kind: Queue\nmetadata:\n  name: research\nspec:\n", "kind: Queue\nmetadata:\n  name: research\nspec:\n  nonsense: 1\n"))
+    fleet.edit(
+        QUEUES, ("kind: Queue\nmetadata:\n  name: research\nspec:\n", "kind: Queue\nmetadata:\n  name: research\nspec:\n  nonsense: 1\n")
+    )
     fleet.commit({OTHER: job("other")})
     outcome = fleet.publish()
     assert (outcome.code, added(outcome)) == (1, [])

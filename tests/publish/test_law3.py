@@ -1,4 +1,4 @@
-"""A published document is not judged by later policy, neither by `check` nor by `render --against`; what a branch holds stays as it was published."""
+"""A published document is not judged by later policy: `check`, and `render --against`, where what a branch holds stays as it is."""
 
 import json
 

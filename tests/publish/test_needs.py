@@ -1,11 +1,28 @@
-"""What a live run refers to can't be removed or renamed without cancelling it; what nobody needs goes; data and clusters outlive their policy."""
+"""What a live run refers to can't be removed or renamed without cancelling it; what nobody needs goes; clusters outlive their policy."""
 
 import re
 
 import pytest
 
 from tests.gitkit import write
-from tests.publish.kit import CLIMATE, DOWNSCALE, FOLD, PROTEIN, QUEUES, SPEECH, STORAGE, WHISPER, WORKSPACES, Fleet, added, ended, errors, job, messages, rules
+from tests.publish.kit import (
+    CLIMATE,
+    DOWNSCALE,
+    FOLD,
+    PROTEIN,
+    QUEUES,
+    SPEECH,
+    STORAGE,
+    WHISPER,
+    WORKSPACES,
+    Fleet,
+    added,
+    ended,
+    errors,
+    job,
+    messages,
+    rules,
+)
 
 CLUSTERS, PROFILES = "policy/clusters.yaml", "policy/profiles.yaml"
 OTHER = "workspaces/protein/other/tau.yaml"
@@ -32,14 +49,27 @@ def replaced(fleet, path, *changes):
 
 def no_tier_low(fleet):
     without(fleet, QUEUES, "PriorityTier", "low")
-    replaced(fleet, PROFILES, ("priority: low", "priority: normal"), ("oneOf: [low, normal]", "oneOf: [normal]"), ("oneOf: [low, normal, urgent]", "oneOf: [normal, urgent]"))
+    replaced(
+        fleet,
+        PROFILES,
+        ("priority: low", "priority: normal"),
+        ("oneOf: [low, normal]", "oneOf: [normal]"),
+        ("oneOf: [low, normal, urgent]", "oneOf: [normal, urgent]"),
+    )
 
 
 def no_queue_batch(fleet):
     without(fleet, QUEUES, "Queue", "batch")
     replaced(fleet, PROFILES, ("queue: batch", "queue: research"), ("priority: low", "priority: normal"))
     replaced(fleet, WORKSPACES, ("    - {name: cpu, queue: batch}\n", ""))
-    replaced(fleet, WORKSPACES, ("    - {name: cpu, queue: batch, default: true}\n    - {name: gpu, queue: research}\n", "    - {name: gpu, queue: research, default: true}\n"))
+    replaced(
+        fleet,
+        WORKSPACES,
+        (
+            "    - {name: cpu, queue: batch, default: true}\n    - {name: gpu, queue: research}\n",
+            "    - {name: gpu, queue: research, default: true}\n",
+        ),
+    )
 
 
 def renamed_local_queue(fleet):
@@ -103,7 +133,10 @@ DOCUMENTS = {FOLD: PROTEIN, WHISPER: SPEECH, DOWNSCALE: CLIMATE}
 
 def climate_more(fleet):
     """A new run of another workspace."""
-    return {"workspaces/climate/more/tau.yaml": fleet.read(CLIMATE).replace("name: downscale", "name: more"), "workspaces/climate/more/train.py": "print()\n"}
+    return {
+        "workspaces/climate/more/tau.yaml": fleet.read(CLIMATE).replace("name: downscale", "name: more"),
+        "workspaces/climate/more/train.py": "print()\n",
+    }
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -124,7 +157,15 @@ def test_what_a_live_run_needs_stays(fleet, case):
     tree = fleet.tree()
     assert fleet.live()[name] == run
     assert fleet.manifests(run).items() <= before.items()
-    kept = [path for path in before if any(f"{kind.lower()}-{n}.yaml" in path and path.startswith(f"clusters/{run.cluster}/") for kind, _, n in run.refs if kind != "Secret")]
+    kept = [
+        path
+        for path in before
+        if any(
+            f"{kind.lower()}-{n}.yaml" in path and path.startswith(f"clusters/{run.cluster}/")
+            for kind, _, n in run.refs
+            if kind != "Secret"
+        )
+    ]
     own = [path for path in kept if "/workspaces/" not in path or f"/workspaces/{run.workspace}/" in path]
     for path in own:
         assert path in tree, path
@@ -193,7 +234,13 @@ def test_a_queue_that_is_kept_keeps_what_it_stands_on(fleet):
 
 def test_what_nobody_needs_goes(fleet):
     without(fleet, QUEUES, "PriorityTier", "normal")
-    replaced(fleet, PROFILES, ("priority: normal", "priority: low"), ("oneOf: [low, normal]", "oneOf: [low]"), ("oneOf: [low, normal, urgent]", "oneOf: [low, urgent]"))
+    replaced(
+        fleet,
+        PROFILES,
+        ("priority: normal", "priority: low"),
+        ("oneOf: [low, normal]", "oneOf: [low]"),
+        ("oneOf: [low, normal, urgent]", "oneOf: [low, urgent]"),
+    )
     fleet.edit(SPEECH, ("schema_version: 1", "schema_version: 1\ncancelled: true"))
     outcome = fleet.publish()
     assert outcome.code == 0, messages(outcome)
@@ -233,3 +280,45 @@ def test_the_output_path_stays_while_runs_are_live(fleet):
     fleet.edit("taugen.yaml", ("    path: clusters", "    path: fleet"))
     assert fleet.publish().code == 0
     assert {path.split("/")[0] for path in fleet.tree()} == {".taugen", "fleet"}
+
+
+def test_an_edit_that_kueue_can_not_take_in_place_names_the_safe_way(fleet):
+    """The target of a LocalQueue: its workspace gets no new runs meanwhile, and everything else goes on."""
+    queue = "clusters/fjord/workspaces/protein/localqueue-gpu.yaml"
+    before = fleet.show(queue)
+    replaced(fleet, WORKSPACES, ("    - {name: gpu, queue: research}\n", "    - {name: gpu, queue: batch}\n"))
+    replaced(fleet, WORKSPACES, ("{name: cpu, queue: batch, default: true}", "{name: cpu, queue: research, default: true}"))
+    fleet.commit({OTHER: job("other"), **climate_more(fleet)})
+    outcome = fleet.publish()
+    assert (outcome.code, added(outcome)) == (4, ["climate/more"]), messages(outcome)
+    assert "field-immutable" in rules(outcome)
+    assert "give it another name in Workspace.spec.queues" in messages(outcome)
+    assert fleet.show(queue) == before
+    replaced(fleet, WORKSPACES, ("    - {name: gpu, queue: batch}\n", "    - {name: gpu, queue: research}\n"))
+    replaced(fleet, WORKSPACES, ("{name: cpu, queue: research, default: true}", "{name: cpu, queue: batch, default: true}"))
+    fleet.commit()
+    outcome = fleet.publish()
+    assert (outcome.code, added(outcome)) == (0, ["protein/other"]), messages(outcome)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("domain: same-network-domain}\n", "domain: same-site}\n"),
+        ("topology: fabric\n  nodeLabels: {tern.example/nodes: h200}", "topology: fabric\n  nodeLabels: {tern.example/nodes: h200, x: y}"),
+    ],
+)
+def test_topologies_and_their_flavors_stay_as_they_are(fleet, edit):
+    before = fleet.tree()
+    replaced(fleet, "policy/flavors.yaml", ("tern.example/block, domain", "tern.example/rack, domain") if "domain" in edit[0] else edit)
+    replaced(
+        fleet,
+        CLUSTERS,
+        ("tern.example/block:", "tern.example/rack:")
+        if "domain" in edit[0]
+        else ("{tern.example/nodes: h200,", "{tern.example/nodes: h200, x: y,"),
+    )
+    fleet.commit()
+    outcome = fleet.publish()
+    assert (outcome.code, errors(outcome)) == (4, ["field-immutable"]), messages(outcome)
+    assert {path: fleet.tree()[path] for path in before} == before

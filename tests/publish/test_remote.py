@@ -145,7 +145,9 @@ def test_a_lost_race_is_answered_by_planning_anew(fleet, server, monkeypatch, re
     place = server if remote else fleet.path
     assert {"protein/other", "protein/third"} <= {f"{run.workspace}/{run.name}" for run in fleet.states(outcome.commit).values()}
     assert git(place, "rev-list", "--count", "deploy") == "3"
-    assert git(place, "rev-parse", "deploy~1") == (git(other.path, "rev-parse", "deploy") if not remote else git(place, "rev-parse", "deploy~1"))
+    assert git(place, "rev-parse", "deploy~1") == (
+        git(other.path, "rev-parse", "deploy") if not remote else git(place, "rev-parse", "deploy~1")
+    )
 
 
 @pytest.mark.parametrize("remote", [False, True])
@@ -242,8 +244,21 @@ def test_hooks_and_settings_of_the_repository_take_no_part(fleet):
     hook.chmod(0o755)
     subprocess.run(["git", "config", "core.autocrlf", "true"], cwd=fleet.path, check=True)
     write(fleet.root, {OTHER: job("other")})
-    subprocess.run(["git", "-c", "core.hooksPath=/dev/null", "-c", "user.name=A", "-c", "user.email=a@x", "commit", "-q", "-am", "x"], cwd=fleet.path, check=False)
+    subprocess.run(
+        ["git", "-c", "core.hooksPath=/dev/null", "-c", "user.name=A", "-c", "user.email=a@x", "commit", "-q", "-am", "x"],
+        cwd=fleet.path,
+        check=False,
+    )
     subprocess.run(["git", "add", "-A"], cwd=fleet.path, check=True, capture_output=True)
-    subprocess.run(["git", "-c", "core.hooksPath=/dev/null", "-c", "user.name=A", "-c", "user.email=a@x", "commit", "-q", "-m", "x"], cwd=fleet.path, check=True)
+    subprocess.run(
+        ["git", "-c", "core.hooksPath=/dev/null", "-c", "user.name=A", "-c", "user.email=a@x", "commit", "-q", "-m", "x"],
+        cwd=fleet.path,
+        check=True,
+    )
     assert added(fleet.publish()) == ["protein/other"]
-    assert b"\r" not in subprocess.run(["git", "cat-file", "blob", f"deploy:{fleet.live()['protein/other'].path}"], cwd=fleet.path, check=True, capture_output=True).stdout
+    assert (
+        b"\r"
+        not in subprocess.run(
+            ["git", "cat-file", "blob", f"deploy:{fleet.live()['protein/other'].path}"], cwd=fleet.path, check=True, capture_output=True
+        ).stdout
+    )

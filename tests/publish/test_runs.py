@@ -18,7 +18,9 @@ def test_everything_is_published_at_first(new):
     live = new.live()
     assert {run.cluster for run in live.values()} == {"fjord", "mesa"}
     assert all(new.manifests(run) for run in live.values())
-    assert new.git("log", "-1", "--format=%an %ae %cd %ad", "--date=iso", "deploy") == new.git("log", "-1", "--format=%an %ae %cd %ad", "--date=iso")
+    assert new.git("log", "-1", "--format=%an %ae %cd %ad", "--date=iso", "deploy") == new.git(
+        "log", "-1", "--format=%an %ae %cd %ad", "--date=iso"
+    )
     new.fsck()
 
 
@@ -156,7 +158,9 @@ def test_a_cancelled_document_that_never_ran_does_nothing(fleet):
 
 def test_a_moved_document_changes_nothing(fleet):
     tip, moved = fleet.tip, "workspaces/speech/elsewhere/tau.yaml"
-    fleet.commit({SPEECH: None, moved: fleet.read(SPEECH), "workspaces/speech/elsewhere/train.py": fleet.read("workspaces/speech/finetune/train.py")})
+    fleet.commit(
+        {SPEECH: None, moved: fleet.read(SPEECH), "workspaces/speech/elsewhere/train.py": fleet.read("workspaces/speech/finetune/train.py")}
+    )
     outcome = fleet.publish()
     assert (outcome.code, outcome.commit, fleet.tip) == (0, None, tip)
     fleet.commit({OTHER: job("other")})

@@ -72,7 +72,9 @@ def test_any_name_survives(name, source, code, digest):
     assert state.read(run.ended("replaced").content("p"), "p") == run.ended("replaced")
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff", b"x: [", b"run: 5\n", b"[]", b"run: a/b/c\nphase: odd\nintent: {}\nobject: o\ncluster: c\nneeds: []\n"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff", b"x: [", b"run: 5\n", b"[]", b"run: a/b/c\nphase: odd\nintent: {}\nobject: o\ncluster: c\nneeds: []\n"]
+)
 def test_what_is_no_state(content):
     assert state.read(content, "p") is None
     assert state.read(file.with_header(content.decode("latin-1"), "s", "p").encode(), "p") is None
@@ -124,6 +126,8 @@ def test_a_long_list_is_cut():
     assert text.count("- add") == 20
 
 
-@pytest.mark.parametrize("text", ["", "x\n", "Publish: x\n\nTau-Project: p\n", "Publish: x\n\n- add\n\nTau-Project: p\nTau-Tree: t\nno trailer\n"])
+@pytest.mark.parametrize(
+    "text", ["", "x\n", "Publish: x\n\nTau-Project: p\n", "Publish: x\n\n- add\n\nTau-Project: p\nTau-Tree: t\nno trailer\n"]
+)
 def test_what_is_no_message_of_ours(text):
     assert trailers.read(text) is None
