@@ -59,8 +59,8 @@ def written(spec: BaseModel) -> dict[str, Any]:
 def _as_typed(document: Document, data: dict[str, Any]) -> None:
     execution = data.get("execution")
     if execution is not None and execution.get("configs"):
-        node = document.node(("execution", "configs"))
-        execution["configs"] = {k: _typed(_child(node, k), v, texts=isinstance(v, str)) for k, v in execution["configs"].items()}
+        below = _children(document.node(("execution", "configs")))
+        execution["configs"] = {k: _typed(below.get(k), v, texts=isinstance(v, str)) for k, v in execution["configs"].items()}
     experiment = data.get("experiment")
     if experiment is not None:
         if experiment.get("hyperparameters"):
@@ -71,10 +71,9 @@ def _as_typed(document: Document, data: dict[str, Any]) -> None:
             experiment["seed"] = str(experiment["seed"])
 
 
-def _child(node: Node | None, key: str) -> Node | None:
-    if isinstance(node, MappingNode):
-        return next((value for name, value in node.value if name.value == key), None)
-    return None
+def _children(node: Node | None) -> dict[str, Node]:
+    """The values of a mapping by key; of two with one name the first."""
+    return {name.value: value for name, value in reversed(node.value)} if isinstance(node, MappingNode) else {}
 
 
 def _typed(node: Node | None, value: Any, *, texts: bool) -> Json:
