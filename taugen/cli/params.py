@@ -14,6 +14,12 @@ def _directory(context: click.Context, _param: click.Parameter, value: Path | No
     return value or context.find_root().params.get("start") or Path()
 
 
+def project_folder(directory: Path) -> Path | None:
+    """The nearest folder upwards that holds taugen.yaml, found before anything of weight is loaded."""
+    start = directory.resolve()
+    return next((folder for folder in (start, *start.parents) if (folder / "taugen.yaml").is_file()), None)
+
+
 directory = click.option(
     "-C",
     "directory",

@@ -32,12 +32,19 @@ def command(
 ) -> int:
     """Publish a commit: new runs are added, cancelled ones leave, everything else stays as it is."""
     import sys
+    from contextlib import nullcontext
 
-    from taugen.cli.output import colored, progress, say, source_lines
-    from taugen.outputs import published
-    from taugen.pipeline.publish import Request, publish
+    from taugen.load.status import Uncommitted
 
-    outcome = publish(Request(directory, ref, branch, to, frozenset(allow), full, dry_run, accept), progress())
+    # A look at every file takes as long as loading the rest of taugen: they run side by side.
+    folder = params.project_folder(directory) if ref == "HEAD" else None
+    with Uncommitted(folder) if folder is not None else nullcontext() as uncommitted:
+        from taugen.cli.output import colored, progress, say, source_lines
+        from taugen.outputs import published
+        from taugen.pipeline.publish import Request, publish
+
+        request = Request(directory, ref, branch, to, frozenset(allow), full, dry_run, accept)
+        outcome = publish(request, progress(), uncommitted)
     say(published.write(outcome, source_lines(outcome.tree), dry_run=dry_run, color=colored(color, sys.stderr)))
     if outcome.commit:
         click.echo(outcome.commit)

@@ -77,15 +77,15 @@ class Outcome:
         return 4 if self.refused else int(has_errors(self.findings))
 
 
-def publish(request: Request, progress: Callable[[str], None] = lambda _: None) -> Outcome:
-    """Publish. Raises `Refused` for what stops it as a whole."""
+def publish(request: Request, progress: Callable[[str], None] = lambda _: None, uncommitted: Uncommitted | None = None) -> Outcome:
+    """Publish. `uncommitted` is that of the project's folder, where it runs already. Raises `Refused` for what stops it as a whole."""
     reading = source.open_commit(request.directory, request.ref)
     try:
         if request.ref != "HEAD" or reading.bare:
             return _publish(reading, request, progress)
-        with Uncommitted(reading.repo, reading.prefix) as uncommitted:
+        with uncommitted or Uncommitted(reading.root) as status:
             outcome = _publish(reading, request, progress)
-            outcome.left_out = tuple(path for path in uncommitted.paths() if _counts(reading, path))
+            outcome.left_out = tuple(path for path in status.paths(reading.prefix) if _counts(reading, path))
             return outcome
     except git.GitError as error:
         raise Refused(f"nothing was published: {error}", hint=_git_hint(error), code=4) from None
