@@ -18,7 +18,7 @@ from taugen.load.tree import LINK, SUBMODULE, SourceTree, Unreadable
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 MAX_FILES = 20_000  # of one run
-MAX_FILE = 256 * 1024 * 1024  # bytes that are read of one file
+MAX_FILE = 128 * 1024 * 1024  # bytes that are read of one file
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,4 +217,6 @@ def _bad_name(name: str) -> str:
 
 
 def _blob_id(content: bytes, algorithm: str) -> str:
-    return hashlib.new(algorithm, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    hasher = hashlib.new(algorithm, b"blob %d\0" % len(content), usedforsecurity=False)
+    hasher.update(content)
+    return hasher.hexdigest()

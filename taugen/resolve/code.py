@@ -17,6 +17,8 @@ from taugen.words.errors import shown
 
 ENTRYPOINT: Path = ("run", "entrypoint")
 CODE_PATH: Path = ("code", "path")
+MOST_PATTERNS = 200
+"""Patterns of code.include, and of code.exclude: each is tried on each file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,11 @@ def plan(doc: RunDoc) -> CodePlan:
 
 def _patterns(report: Report, field: str, typed: list[str] | None) -> tuple[str, ...]:
     """The patterns that can be used; a finding for each other."""
-    good = []
+    good: list[str] = []
+    if typed is not None and len(typed) > MOST_PATTERNS:
+        text = f"there are {len(typed)} patterns, but at most {MOST_PATTERNS} are taken"
+        report.error("code-pattern", ("code", field), text, hint="name folders instead of files")
+        return ()
     for at, pattern in enumerate(typed or ()):
         fault = pattern_problem(pattern)
         if fault is None:
@@ -171,7 +177,10 @@ def _inside(report: Report, where: Path, typed: str, workspace: str, *, what: st
     if typed.startswith("/"):
         report.error("code-path-absolute", where, f"{what} {typed} is absolute", hint="write a path relative to this file")
         return None
-    if "\0" in typed or "\\" in typed:
+    if "\0" in typed:
+        report.refused = True  # a rule names the character
+        return None
+    if "\\" in typed:
         report.error("code-path-name", where, f"{what} holds a character that no path here has", hint="write / between its parts")
         return None
     if "./" not in typed and "//" not in typed and not typed.endswith(("/", ".")):

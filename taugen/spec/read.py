@@ -21,6 +21,8 @@ from taugen.spec.rundoc import RunDoc
 
 MOST_BYTES = 256 * 1024
 MOST_FINDINGS = 50
+MOST_DOCUMENTS = 500
+"""Documents of one file: what a file may cost to judge is bounded."""
 _PASSES = 8
 
 
@@ -30,6 +32,9 @@ def read_file(file: str, raw: bytes, workspace: str) -> tuple[list[RunDoc], list
         message = f"the file has {len(raw)} bytes, but at most {MOST_BYTES} (256 KiB) are read"
         return [], [Diagnostic("file-size", message, Span(file), hint="move data into files beside it")]
     documents, faults = nodes.parse(file, raw)
+    if len(documents) > MOST_DOCUMENTS:
+        message = f"the file holds {len(documents)} documents, but at most {MOST_DOCUMENTS} are read"
+        return [], [Diagnostic("file-documents", message, documents[MOST_DOCUMENTS].span(()), hint="split it into several files")]
     docs = [read_document(document, workspace) for document in documents]
     if not docs and not faults:
         return [], [
