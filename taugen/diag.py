@@ -38,8 +38,8 @@ class Span:
 class Diagnostic:
     """One finding.
 
-    `rule` is a kebab-case id that `taugen explain` knows; `message` says what is wrong; `hint` what to write instead; `span` where; `path` is the
-    dotted field as the user typed it; `origin` is the place that set the limit (policy), where there is one.
+    `rule` is a kebab-case id that `taugen explain` knows; `message` says what is wrong; `hint` what to write instead; `span` where; `path`
+    is the dotted field as the user typed it; `origin` is the place that set the limit (policy), where there is one.
     """
 
     rule: str
@@ -74,7 +74,7 @@ def has_errors(findings: Iterable[Diagnostic]) -> bool:
     return any(d.severity is Severity.ERROR for d in findings)
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818 - it names what happens
     """A command can't go on: usage (exit 2), errors (1) or a refusal of `publish` (4). Carries findings or one sentence."""
 
     def __init__(self, message: str, *, hint: str = "", code: int = 1, findings: Iterable[Diagnostic] = ()) -> None:

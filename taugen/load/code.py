@@ -160,7 +160,7 @@ class _Collector:
                 self.one(target, name, self.tree.paths()[target].mode, through)
         else:
             rule, said, hint = _LINK_PROBLEMS[outcome]
-            self.problem(rule, source, f"the symbolic link {source} {said.format(target=target)}", hint)
+            self.problem(rule, source, f"the symbolic link {source} {said.format(target=target or 'the whole repository')}", hint)
 
     def file(self, source: str, name: str, mode: str) -> None:
         try:

@@ -43,6 +43,8 @@ def _collect(report: Report, tree: SourceTree, plan: CodePlan, is_document: Call
         if folder and folder not in tree.folders():
             continue
         own = folder == plan.start
+        if not own and plan.entrypoint is not None and within(plan.entrypoint, folder) and plan.entrypoint not in tree.paths():
+            continue  # it comes for the entrypoint's sake
         include = plan.include if own else ()
         found, problems = collect(
             tree, folder, exclude_documents=is_document, include=include, exclude=plan.exclude, workspace=plan.workspace
@@ -172,7 +174,7 @@ def _shebang(tree: SourceTree, plan: CodePlan) -> str | None:
         return None
     if not content.startswith(b"#!"):
         return None
-    return content[2 : content.find(b"\n", 0, 4096) if b"\n" in content[:4096] else 4096].decode("utf-8", "replace").strip()
+    return content[2 : content.find(b"\n", 0, 4096) if b"\n" in content[:4096] else 4096].decode("utf-8", "replace").strip(" \t")
 
 
 def _runs(report: Report, path: str, shebang: str | None) -> None:
@@ -181,7 +183,11 @@ def _runs(report: Report, path: str, shebang: str | None) -> None:
     launcher = execution.launcher if execution is not None else None
     where: Path = ("execution", "launcher")
     name = posixpath.basename(path)
-    if shebang == "":
+    if shebang is not None and shebang.endswith("\r") and shebang != "\r" and not is_python(path, shebang):
+        text = f"the first line of {name} ends in a carriage return: the system would look for an interpreter with that name"
+        hint = "save the file with Unix line ends (`sed -i 's/\\r$//' FILE`; `* text=auto eol=lf` in .gitattributes)"
+        report.error("entrypoint-shebang", ENTRYPOINT, text, hint=hint)
+    elif shebang is not None and not shebang.strip():
         report.error(
             "entrypoint-shebang",
             ENTRYPOINT,

@@ -72,11 +72,11 @@ def _scalar_text(value: Any) -> str:
 def _entrypoint(value: Any) -> str | list[str]:
     if isinstance(value, str) and value:
         return value
-    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value) and value[0].strip():
         return value
     what = (
         "empty"
-        if value in ("", [])
+        if value in ("", []) or (isinstance(value, list) and isinstance(value[0], str) and not value[0].strip())
         else f"not {kind_of(value)}"
         if not isinstance(value, list)
         else "a list with something else than single values"
