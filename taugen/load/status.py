@@ -5,9 +5,8 @@ is asked for. What must never happen: a write to the index, an error that stops 
 """
 
 import subprocess
-import tempfile
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
 
 from taugen.load import git
 
@@ -16,16 +15,23 @@ class Uncommitted:
     """A `git status` that runs until `paths` asks for its answer, or the block that it is made for ends."""
 
     def __init__(self, folder: Path) -> None:
-        self._out = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the block
         args = ["status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules", "--", "."]
-        self._process = git.start(args, cwd=folder, stdin=subprocess.DEVNULL, stdout=self._out)
+        self._out: IO[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            self._out = git.spool(args)
+            self._process = git.start(args, cwd=folder, stdin=subprocess.DEVNULL, stdout=self._out)
+        except git.GitError:
+            return  # whatever comes next meets the same and says it
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        git.stop(self._process)
-        self._out.close()
+        if self._process is not None:
+            git.stop(self._process)
+        if self._out is not None:
+            self._out.close()
 
     def paths(self, prefix: str = "") -> list[str]:
         """Changed, deleted and untracked paths relative to the folder, sorted; a folder of untracked files with a slash at its end.
@@ -33,6 +39,8 @@ class Uncommitted:
         `prefix` is the folder's own path in the repository.
         """
         cut = len(prefix) + 1 if prefix else 0
+        if self._process is None or self._out is None:
+            return []
         self._process.wait()
         self._out.seek(0)
         lines = self._out.read().decode("utf-8", "surrogateescape").split("\0")
