@@ -72,7 +72,7 @@ def _check(project: Project, files: Sequence[str], *, platform: bool = True) -> 
         read, more = compiler.read(path)
         docs += read
         findings += more
-    compiled = tuple(compiler.compile(doc) for doc in docs)
+    compiled = tuple(compiler.compile_all(docs))
     for one in compiled:
         findings += one.findings
     others = rivals(project, ((doc.workspace, doc.name) for doc in docs if doc.name), files)
