@@ -16,7 +16,7 @@ TOOLS = ("awk", "cat", "cut", "grep", "head", "sh", "sleep", "tr", "yes")
 PROGRAMS = ("nvidia-smi", "dcgmi", "dmesg")
 _SMI = """#!/bin/sh
 case "$*" in
-  -L) name=${FAKE_LIST:-list} ;;
+  -L) read -r name <"$GPUHEALTH_ROOT/list" ;;
   -q) name=q ;;
   'nvlink --status') name=nvlink-status ;;
   'nvlink --errorcounters') name=nvlink-errors ;;
@@ -25,18 +25,18 @@ case "$*" in
   --query-remapped-rows=gpu_bus_id,*' --format=csv,noheader') name=${1#*gpu_bus_id,} ;;
   *) echo "Invalid combination of input arguments: $*" >&2; exit 2 ;;
 esac
-cat "$FAKE_RECORDINGS/nvidia-smi.$name" || exit 6
+cat "$GPUHEALTH_ROOT/recordings/nvidia-smi.$name" || exit 6
 code=${name##*.}
 case $code in [0-9]*) exit "$code" ;; esac
 """
 _DCGMI = """#!/bin/sh
 case "$*" in
   'health --host localhost:5555 --set a') echo 'Health monitor systems set successfully.' ;;
-  'health --host localhost:5555 --check') cat "$FAKE_RECORDINGS/dcgmi" ;;
+  'health --host localhost:5555 --check') cat "$GPUHEALTH_ROOT/recordings/dcgmi" ;;
   *) echo "bad arguments: $*" >&2; exit 1 ;;
 esac
 """
-_DMESG = '#!/bin/sh\ncat "$FAKE_RECORDINGS/dmesg"\n'
+_DMESG = '#!/bin/sh\ncat "$GPUHEALTH_ROOT/recordings/dmesg"\n'
 FAKES = {"nvidia-smi": _SMI, "dcgmi": _DCGMI, "dmesg": _DMESG}
 
 
@@ -58,7 +58,10 @@ class Node:
     def form(self, form: str) -> None:
         """Make it healthy, faulty, or one that answers with garbage."""
         recordings = RECORDINGS / form
-        self.env["FAKE_RECORDINGS"] = str(recordings)
+        new = self.root / "new"
+        new.symlink_to(recordings)
+        new.replace(self.root / "recordings")
+        self.list("list")
         for name, text in FAKES.items():
             self.program(name, text)
         (self.root / "proc").mkdir(exist_ok=True)
@@ -72,6 +75,10 @@ class Node:
         self.port("mlx5_1", *faults[form])
         self.port("mlx5_2", "1: DOWN", "3: Disabled", "3", "12")
         self.port("mlx5_bond", "1: DOWN", "2: Polling", "70", "70", layer="Ethernet")
+
+    def list(self, name: str) -> None:
+        """Which recording `nvidia-smi -L` prints."""
+        (self.root / "list").write_text(f"{name}\n")
 
     def port(self, device: str, *values: str, layer: str = "InfiniBand") -> None:
         """An RDMA port: state, physical state, link_downed, symbol_error."""

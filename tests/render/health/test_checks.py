@@ -47,7 +47,7 @@ def fault(node: Node, name: str) -> judge.Result:
     """Healthy first, then at fault: counters need a sample before."""
     _, samples = verdict(node, name)
     node.form("faulty")
-    node.env["FAKE_LIST"] = LISTS.get(name, "list.9")
+    node.list(LISTS.get(name, "list.9"))
     return verdict(node, name, samples, 30.0)[0]
 
 
@@ -150,14 +150,14 @@ def test_the_message_names_the_device(node: Node, name: str, words: str) -> None
 
 def test_a_version_mismatch_is_a_fault_of_the_driver(node: Node) -> None:
     node.form("faulty")
-    node.env["FAKE_LIST"] = "list-mismatch.18"
+    node.list("list-mismatch.18")
     assert verdict(node, "driver")[0].state == judge.PROBLEM
     assert verdict(node, "missing")[0].state == judge.UNKNOWN
 
 
 def test_one_lost_gpu_is_missing_and_the_driver_is_well(node: Node) -> None:
     node.form("faulty")
-    node.env["FAKE_LIST"] = "list-one-lost.15"
+    node.list("list-one-lost.15")
     assert verdict(node, "driver")[0].state == judge.OK
     assert verdict(node, "missing")[0].value == 1
 
