@@ -46,7 +46,8 @@ def _cluster(f: Frame, delivered: Delivered) -> Object:
     spec: Object = {}
     if run.ray_version is not None:
         spec["rayVersion"] = run.ray_version
-    ports: list[Json] = [{"name": name, "containerPort": port} for name, port in PORTS]
+    # Argo CD never calls a custom resource Synced that leaves a default of the CRD out of a list's items.
+    ports: list[Json] = [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in PORTS]
     spec["headGroupSpec"] = {
         "rayStartParams": {"dashboard-host": "0.0.0.0", "num-cpus": "0"},  # noqa: S104 - the submitter reaches it from another pod
         "template": _group(f, delivered, "ray-head", head, ports),

@@ -66,6 +66,8 @@ def test_what_holds_for_every_object(shape: str) -> None:
         keys = {path.rpartition(".")[2] for path, _ in walk(obj)} if obj["kind"] not in {"Service", "ConfigMap"} else set()
         assert not keys & FORBIDDEN
         for path, value in walk(obj):
+            if isinstance(value, dict) and "containerPort" in value:
+                assert "protocol" in value, f"{path}: Argo CD would call the object OutOfSync for ever"
             if isinstance(value, dict) and "image" in value and "name" in value:
                 assert list(value) == [key for key in ORDER if key in value], path
                 env = [entry["name"] for entry in value.get("env", [])]
