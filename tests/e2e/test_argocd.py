@@ -9,7 +9,7 @@ from tests.e2e import lab, runs
 from tests.e2e.kube import Kube, Object
 from tests.e2e.loop import ArgoLoop
 from tests.e2e.plane import Plane
-from tests.e2e.ray import outcome
+from tests.e2e.ray import outcome, release
 
 WITH = ("jobset", "kuberay", "kueue", "argocd")
 KINDS = ("job", "jobset", "rayjob")
@@ -24,7 +24,7 @@ def loop(plane: Plane, kube: Kube, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_committed_run_is_synced_and_tells_its_health(loop: ArgoLoop, kube: Kube, plane: Plane, kind: str):
-    outcome(plane, f"healthy-{kind}", "RUNNING")
+    outcome(plane, f"held-{kind}", "RUNNING")
     outcome(plane, f"sick-{kind}", "FAILED")
     loop.write(
         f"full-{kind}", profile="h100", seconds=25, execution={"launcher": "torchrun", "nodes": 4}, policy={"topology": "unconstrained"}
@@ -33,28 +33,29 @@ def test_a_committed_run_is_synced_and_tells_its_health(loop: ArgoLoop, kube: Ku
     loop.sync()
     runs.admitted(kube, loop.object(f"full-{kind}"))
     more = {"compute": {"workers": 2}} if kind == "rayjob" else {"execution": {"launcher": "torchrun", "nodes": 2}}
-    loop.write(f"healthy-{kind}", profile="h100", kind=kind, seconds=12, **more)
+    loop.write(f"held-{kind}", profile="h100", kind=kind, seconds=12, **more)
     loop.write(f"sick-{kind}", profile="t4", kind=kind, exits=1)
     loop.publish()
     loop.sync()
-    item, sick = loop.object(f"healthy-{kind}"), loop.object(f"sick-{kind}")
+    item, sick = loop.object(f"held-{kind}"), loop.object(f"sick-{kind}")
     loop.health("red", item, "Suspended")
     loop.health("red", sick, "Degraded")
     runs.admitted(kube, item)
     loop.health("red", item, "Progressing" if kind == "rayjob" else "Healthy")
-    outcome(plane, f"healthy-{kind}", "SUCCEEDED")
+    runs.running(kube, item, 4 if kind == "rayjob" else 2)
+    release(plane, kube, item)
     runs.finished(kube, item)
     loop.health("red", item, "Healthy")
-    drop(loop, kube, f"full-{kind}", f"healthy-{kind}", f"sick-{kind}")
+    drop(loop, kube, f"full-{kind}", f"held-{kind}", f"sick-{kind}")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_self_heal_restarts_nothing_in_ten_rounds(loop: ArgoLoop, kube: Kube, plane: Plane, kind: str):
-    outcome(plane, f"long-{kind}", "RUNNING")
-    loop.write(f"long-{kind}", profile="t4", kind=kind, seconds=900)
+    outcome(plane, f"held-long-{kind}", "RUNNING")
+    loop.write(f"held-long-{kind}", profile="t4", kind=kind, seconds=900)
     loop.publish()
     loop.sync()
-    item = loop.object(f"long-{kind}")
+    item = loop.object(f"held-long-{kind}")
     runs.running(kube, item, 3 if kind == "rayjob" else 1)
     before, groups = identity(kube, item), worker_groups(kube, item)
     for _ in range(10):
@@ -64,7 +65,7 @@ def test_self_heal_restarts_nothing_in_ten_rounds(loop: ArgoLoop, kube: Kube, pl
     if kind == "rayjob":
         assert all(group["template"]["spec"]["nodeSelector"] for group in groups), "Kueue's node selector was there and stayed"
     loop.sync()
-    drop(loop, kube, f"long-{kind}")
+    drop(loop, kube, f"held-long-{kind}")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,7 +10,7 @@ from tests.e2e import runs
 from tests.e2e.kube import Kube, condition, holds
 from tests.e2e.lab import Lab
 from tests.e2e.plane import Plane
-from tests.e2e.ray import outcome
+from tests.e2e.ray import outcome, release
 
 WITH = ("jobset", "kuberay", "kueue")
 KINDS = ("job", "jobset", "rayjob")
@@ -100,8 +100,10 @@ def test_a_run_without_room_waits_and_starts_when_there_is_some(lab: Lab, kube: 
 @pytest.mark.parametrize("kind", KINDS)
 def test_priority_preempts_and_the_victim_comes_back_as_the_same_object(lab: Lab, kube: Kube, plane: Plane, kind: str):
 
-    outcome(plane, f"low-{kind}", "RUNNING")
-    low = lab.submit(f"low-{kind}", "h100", kind=kind, seconds=20, **gang(kind, 4), policy={"priority": "low", "topology": "unconstrained"})
+    outcome(plane, f"held-low-{kind}", "RUNNING")
+    low = lab.submit(
+        f"held-low-{kind}", "h100", kind=kind, seconds=20, **gang(kind, 4), policy={"priority": "low", "topology": "unconstrained"}
+    )
     runs.admitted(kube, low)
     runs.running(kube, low, 4)
     uid = runs.live(kube, low)["metadata"]["uid"]
@@ -109,7 +111,9 @@ def test_priority_preempts_and_the_victim_comes_back_as_the_same_object(lab: Lab
     assert "prioritization in the ClusterQueue" in runs.evicted(kube, low, "Preempted")
     runs.admitted(kube, high)
     runs.finished(kube, high)
-    outcome(plane, f"low-{kind}", "SUCCEEDED")
+    runs.admitted(kube, low)
+    runs.running(kube, low, 4 + 2 * (kind == "rayjob"))
+    release(plane, kube, low)
     runs.finished(kube, low, 120)
     assert succeeded(kube, low)
     assert runs.live(kube, low)["metadata"]["uid"] == uid
