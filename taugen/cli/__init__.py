@@ -15,6 +15,7 @@ COMMANDS = {
     "explain": "Say where each value of a run comes from, or what a finding means.",
     "lock": "Pin policy repositories by commit.",
     "schema": "Print JSON Schemas; import CRDs for validation.",
+    "completion": "Make a shell complete commands, runs and findings.",
     "doctor": "Look for what is missing here, and say how to get it.",
     "demo": "Do the main job on the shipped examples, in a folder.",
 }

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from taugen.cli import params
+from taugen.cli import complete, params
 
 
 @click.command("explain")
-@click.argument("subject", metavar="RUN|FINDING")
+@click.argument("subject", metavar="RUN|FINDING", shell_complete=complete.subjects)
 @click.argument("field", required=False, metavar="[FIELD]")
 @params.directory
 @params.ref

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from taugen.cli import params
+from taugen.cli import complete, params
 
 
 @click.command("publish")
@@ -13,7 +13,12 @@ from taugen.cli import params
 @click.option("--branch", metavar="NAME", help="Deploy branch; default: spec.output.branch of taugen.yaml.")
 @click.option("--to", metavar="REMOTE", help="URL, path or remote to publish to; default: spec.output.url, else this repository.")
 @click.option(
-    "--allow-cancel", "allow", metavar="RUN", multiple=True, help="Let the live RUN go, whose document is gone or was edited. Repeatable."
+    "--allow-cancel",
+    "allow",
+    metavar="RUN",
+    multiple=True,
+    shell_complete=complete.runs,
+    help="Let the live RUN go, whose document is gone or was edited. Repeatable.",
 )
 @click.option("--full", is_flag=True, help="Read everything anew instead of what changed; the result is the same.")
 @click.option("--dry-run", is_flag=True, help="Say what would be committed; move no branch.")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from taugen.cli import params
+from taugen.cli import complete, params
 
 if TYPE_CHECKING:
     from taugen.pipeline.check import Report
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command("render")
-@click.argument("run", required=False)
+@click.argument("run", required=False, shell_complete=complete.runs)
 @click.option("-o", "--output", metavar="DIR|-", required=True, help="Folder to write clusters/… into; - prints the objects of RUN.")
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 if the folder differs.")
 @click.option("--against", metavar="BRANCH", help="On top of a deploy branch, as publish does: its runs stay as they were published.")
