@@ -1,7 +1,7 @@
 """What a shell offers: runs by workspace/name, findings by id.
 
-In: what was typed so far. Out: words. A shell waits for each answer, so nothing heavy is loaded: names are found by their line, not by reading
-YAML, and findings by the names of their files. What must never happen: an error on the terminal of somebody who presses a key.
+In: what was typed so far. Out: words. A shell waits for each answer, so nothing heavy is loaded: names are found by their line, not by
+reading YAML, and findings by the names of their files. What must never happen: an error on the terminal of somebody who presses a key.
 """
 
 import re
