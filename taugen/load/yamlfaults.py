@@ -42,7 +42,7 @@ def decode(file: str, raw: bytes) -> tuple[str, Diagnostic | None]:
 
 
 def odd_line(file: str, text: str) -> Diagnostic | None:
-    """U+0085, U+2028 and U+2029 end a line in YAML 1.1, libyaml's YAML, and are plain characters in YAML 1.2: such a text means two things."""
+    """U+0085, U+2028 and U+2029 end a line in libyaml's YAML 1.1 and are plain characters in YAML 1.2: such a text means two things."""
     found = None if text.isascii() else _ODD_LINES.search(text)
     if found is None:
         return None

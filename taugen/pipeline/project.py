@@ -200,9 +200,14 @@ def _schemas(root: Path, tree: SourceTree) -> tuple[Path | Mapping[str, bytes], 
     return ({path.rpartition("/")[2]: tree.read(path) for path in files if tree.paths()[path].mode.startswith("100")},) if files else ()
 
 
+def _looks_like_a_run(path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    return name in DOCUMENT_NAMES or (name.endswith(".yml") and folder.startswith("workspaces/") and folder.endswith("/tau"))
+
+
 def unmatched(tree: SourceTree, matcher: Matcher) -> list[Diagnostic]:
     """Files that look like run documents and that no glob matches: they would be skipped in silence."""
-    found = tree.documents(lambda path: path.endswith(DOCUMENT_NAMES) and path.rpartition("/")[2] in DOCUMENT_NAMES and not matcher(path))
+    found = tree.documents(lambda path: path.endswith(("tau.yaml", ".yml")) and _looks_like_a_run(path) and not matcher(path))
     message = "this looks like a run, but no pattern of spec.runs matches it"
     hint = "name it tau.yaml below workspaces/<workspace>/, or add its pattern to spec.runs of taugen.yaml"
     return [Diagnostic("document-unmatched", message, Span(path), hint=hint, severity=Severity.WARNING) for path in found]

@@ -23,6 +23,7 @@ Words = tuple[str, str, str]
 Guide = Callable[[Path, str, object], "Words | None"]
 """(path, pydantic's kind of error, value) -> better words for a mistake that is known; None: an ordinary one."""
 
+_MOST_DIGITS = 18
 _WANTED = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -117,7 +118,8 @@ def _type(document: Document, path: Path, field: str, value: object, wanted: str
     message = f"{field} is {_named(value)}, but {wanted} is wanted"
     if wanted == "text" and typed is not None:
         return message, f'quote it: "{typed}"'
-    if isinstance(value, str) and value.isascii() and value.strip("0").isdecimal() and wanted == "a whole number":
+    number = isinstance(value, str) and value.isascii() and value.strip("0").isdecimal() and len(value) <= _MOST_DIGITS
+    if isinstance(value, str) and number and wanted == "a whole number":
         return message, f"write {value.lstrip('0')} without quotes"
     if wanted == "a list" and isinstance(value, str):
         return message, f"write [{shown(value)}]"

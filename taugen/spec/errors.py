@@ -17,6 +17,7 @@ from taugen.words.errors import shown
 
 MOST_EXPLAINED = 200
 """Findings of one document; further ones are counted."""
+_MOST_DIGITS = 18
 _WANTED = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -123,7 +124,7 @@ def _type(draft: Draft, path: Path, typed: Path, value: Any, wanted: str) -> tup
         return message, f'quote it: "{text}"'
     if wanted == "a mapping" and known is not None and known.model is not None:
         return message, f"its keys are {', '.join(fields.keys(path))}"
-    if isinstance(value, str) and value.isascii() and value.isdecimal() and wanted == "a whole number":
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS and wanted == "a whole number":
         return message, f"write {value} without quotes"
     if known is not None and known.shape == "list" and isinstance(value, str):
         return message, f"write [{shown(value)}]"

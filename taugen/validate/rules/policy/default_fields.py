@@ -67,7 +67,8 @@ def _as_document(item: Item[Any]) -> RunDoc:
 def _times(item: Item[Any]) -> Iterator[Diagnostic]:
     defaults = item.spec.defaults
     if defaults.max_duration == "0s":
-        yield item.finding(ID, ("defaults", "max_duration"), "max_duration is no time at all", hint="write a time such as 72h, or leave it out")
+        hint = "write a time such as 72h, or leave it out"
+        yield item.finding(ID, ("defaults", "max_duration"), "max_duration is no time at all", hint=hint)
     if defaults.grace_period is not None and durations.parse(defaults.grace_period) > duration_bounds.MOST_GRACE:
         text = f"a grace period of {defaults.grace_period} would hold nodes for more than 24h after runs were told to end"
         yield item.finding(ID, ("defaults", "grace_period"), text, hint="write 24h or less: long enough to save a checkpoint")
@@ -88,5 +89,6 @@ def _rest(item: Item[Any], doc: RunDoc) -> Iterator[Diagnostic]:
     for at, mount in enumerate(storage.mounts or ()):
         place = clean(mount.path)
         if place is None or place in RESERVED:
-            text = f"{shown(mount.path)} is no plain absolute path" if place is None else f"nothing can be mounted at {place}: the system keeps it"
+            fault = "is no plain absolute path" if place is None else "is a place that the system keeps"
+            text = f"{shown(mount.path)} {fault}"
             yield item.finding(ID, (*base, "mounts", at, "path"), text, hint="write an absolute path without .., such as /data")
