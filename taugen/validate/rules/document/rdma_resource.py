@@ -23,6 +23,7 @@ from taugen.words.errors import shown
 
 ID = "rdma-resource"
 
+HINT = "write PREFIX/NAME as the device plugin advertises it, such as rdma/ib"
 _OWN = ("kubernetes.io", "k8s.io")
 
 
@@ -41,9 +42,13 @@ def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
     name = rdma.resource
     if name is None:
         return
+    if (why := fault(name)) is not None:
+        yield doc.finding(ID, ("compute", "rdma", "resource"), f"{shown(name)} {why}", hint=HINT)
+
+
+def fault(name: str) -> str | None:
+    """Why no device plugin can advertise a resource of that name."""
     prefix, slash, _ = name.partition("/")
-    own = any(prefix == o or prefix.endswith("." + o) for o in _OWN)
-    if not slash or own or not names.is_label_key(name):
-        why = "has a prefix that belongs to Kubernetes" if own else "is no extended resource"
-        hint = "write PREFIX/NAME as the device plugin advertises it, such as rdma/ib"
-        yield doc.finding(ID, ("compute", "rdma", "resource"), f"{shown(name)} {why}", hint=hint)
+    if any(prefix == own or prefix.endswith("." + own) for own in _OWN):
+        return "has a prefix that belongs to Kubernetes"
+    return None if slash and names.is_label_key(name) else "is no extended resource"

@@ -34,6 +34,7 @@ from collections.abc import Iterator
 from taugen.diag import Diagnostic
 from taugen.policy.amounts import NATIVE, is_resource, resource_entries
 from taugen.policy.set import Policy
+from taugen.validate.rules.document import rdma_resource
 from taugen.words import suggest
 
 ID = "resource-name"
@@ -63,3 +64,7 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
             message = f"{resource} is no resource of Kubernetes"
             hint = f"did you mean {near}?" if near else f"write {', '.join(NATIVE)} or an extended resource with its domain"
             yield item.finding(ID, path, message, hint=hint, key=True)
+    for profile in policy.each("Profile"):
+        rdma = profile.spec.rdma
+        if rdma is not None and (why := rdma_resource.fault(rdma.resource)) is not None:
+            yield profile.finding(ID, ("rdma", "resource"), f"{rdma.resource} {why}", hint=rdma_resource.HINT)
