@@ -28,6 +28,8 @@ _OBJECTS = {
     "Topology": "Topology",
     "WorkloadPriorityClass": "PriorityTier",
 }
+_HEALTH = ("HealthPolicy", "Flavor")
+"""Kinds that node health stands on: without them its DaemonSets would go, and the taints of its nodes would stay for ever."""
 _MOST = 1024 * 1024  # bytes of a policy file
 _HEAD = re.compile(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
 _NAME = re.compile(
@@ -82,7 +84,11 @@ def scope(policy: Policy, tree: SourceTree, findings: Iterable[Diagnostic]) -> S
     gone = {name for kind, name in broken if kind == "Cluster"}
     shared = any(kind == "Workspace" for kind, _ in broken)
     held = Held(
-        clusters=frozenset(clusters | gone), workspaces=frozenset(workspaces), objects=frozenset(_objects(policy, broken)), shared=shared
+        clusters=frozenset(clusters | gone),
+        workspaces=frozenset(workspaces),
+        objects=frozenset(_objects(policy, broken)),
+        shared=shared,
+        health=any(kind in _HEALTH for kind, _ in broken),
     )
     return Scope(workspaces=frozenset(workspaces), clusters=frozenset(clusters), files=held, unread=frozenset(unread))
 

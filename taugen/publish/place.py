@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from taugen.publish.needs import On
 from taugen.publish.state import Reference
 
+HEALTH = "platform/health"
 _WORKSPACE = re.compile(r"^    taugen\.dev/workspace: \"?([^\"\n]+)", re.MULTILINE)
 _KIND = re.compile(r"^kind: (\S+)$", re.MULTILINE)
 _NAME = re.compile(r"^metadata:\n(?:  .*\n)*?  name: \"?([^\"\n]+)", re.MULTILINE)
@@ -18,7 +19,8 @@ _NAMESPACE = re.compile(r"^metadata:\n(?:  .*\n)*?  namespace: \"?([^\"\n]+)", r
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an object of the platform belongs: its cluster, its folder there (`gitops`, `platform`, …), its workspace or ""."""
+    """Where an object of the platform belongs: its cluster, its folder there (`gitops`, `platform`, `platform/health`, …), its workspace or
+    ""."""
 
     cluster: str
     section: str
@@ -39,22 +41,25 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Held:
     """What policy errors make doubtful: all, what is on `clusters`, what belongs to `workspaces`, `objects` (kind, name) of the platform,
-    and with `shared` whatever names all workspaces."""
+    with `shared` whatever names all workspaces, with `health` node health and what permits and syncs it."""
 
     everything: bool = False
     clusters: frozenset[str] = frozenset()
     workspaces: frozenset[str] = frozenset()
     objects: frozenset[tuple[str, str]] = frozenset()
     shared: bool = False
+    health: bool = False
 
     @property
     def any(self) -> bool:
         """Whether anything is held back."""
-        return bool(self.everything or self.clusters or self.workspaces or self.objects or self.shared)
+        return bool(self.everything or self.clusters or self.workspaces or self.objects or self.shared or self.health)
 
     def covers(self, place: Place) -> bool:
         """Whether an object stays as it is."""
         if self.everything or place.cluster in self.clusters or place.workspace in self.workspaces:
+            return True
+        if self.health and (place.section == HEALTH or (place.section == "gitops" and not place.workspace)):
             return True
         return (self.shared and place.shared) or (place.ref[0], place.ref[2]) in self.objects
 
@@ -68,6 +73,8 @@ def place_of(folder: str, path: str, text: str) -> Place:
     """The place of a file below the deploy tree `folder`."""
     parts = parts_of(path, folder)
     section = parts[1] if len(parts) > 1 else ""
+    if "/".join(parts[1:3]) == HEALTH and len(parts) > 3:
+        section = HEALTH
     label = _found(_WORKSPACE, text)
     workspace = parts[2] if section in ("workspaces", "runs") and len(parts) > 3 else label if section == "gitops" else ""
     return Place(parts[0], section, workspace, reference(text))

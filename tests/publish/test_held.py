@@ -20,6 +20,17 @@ from tests.publish.kit import (
     rules,
 )
 
+HEALTH = "policy/health.yaml"
+L40S = """\
+apiVersion: taugen.dev/v1alpha1
+kind: HealthPolicy
+metadata: {name: l40s}
+spec:
+  gpuClasses: [l40s-48gb]
+  actions: [{condition: GpuXid, taint: {effect: NoSchedule}}]
+  maxTainted: 1
+  images: {runner: registry.tern.example/base/python@sha256:1111111111111111111111111111111111111111111111111111111111111111}
+"""
 OTHER = "workspaces/protein/other/tau.yaml"
 THIRD = "workspaces/protein/third/tau.yaml"
 SPEAK = "workspaces/speech/second/tau.yaml"
@@ -189,6 +200,26 @@ def test_broken_yaml_in_one_policy_file_holds_back_what_it_names(fleet):
     outcome = fleet.publish()
     assert (outcome.code, added(outcome)) == (1, ["protein/other"])
     assert platform(fleet).keys() == before.keys()
+
+
+@pytest.mark.parametrize("damage", [("  maxTainted: 1\n", "  maxTained: 1\n"), ("GpuXid", "GpuXi"), ("kind: HealthPolicy", "kind: [")])
+def test_a_broken_health_policy_leaves_node_health_as_it_is_and_work_goes_on(fleet, damage):
+    """Without its DaemonSets the taints that they set would stay for ever."""
+    fleet.commit({HEALTH: L40S})
+    fleet.publish()
+    health = {path: blob for path, blob in platform(fleet).items() if "health" in path or "appproject-platform" in path}
+    assert any("daemonset" in path for path in health)
+    fleet.edit(HEALTH, damage)
+    fleet.commit({OTHER: job("other")})
+    outcome = fleet.publish()
+    assert outcome.code == 1
+    assert {path: blob for path, blob in platform(fleet).items() if path in health} == health
+    if "kind: [" not in damage:
+        assert added(outcome) == ["protein/other"]
+    fleet.commit({HEALTH: None})
+    assert fleet.publish().code == 0
+    left = {path for path in platform(fleet) if "/platform/health/" in path}
+    assert left == set()
 
 
 def test_a_broken_queue_holds_back_those_who_need_it(fleet):
