@@ -15,6 +15,7 @@ from taugen.pipeline.compile import Compiled, Compiler, duplicates
 from taugen.pipeline.project import Project, open_place
 from taugen.pipeline.touched import rivals, touched
 from taugen.render.types import Rendered
+from taugen.validate import engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +48,26 @@ def judge(place: Place, ref: str | None = None, paths: Sequence[Path] = (), sinc
 
 def _judge(place: Place, ref: str | None, paths: Sequence[Path], since: Since | None) -> tuple[Project, Report]:
     if since is None:
-        project = open_place(place, ref, _near(place, paths))
-        return project, check(project, paths)
+        near = _near(place, paths)
+        project = open_place(place, ref, near)
+        return project, _check(project, selected(project, paths), platform=near is None)
     project, files = touched(place, ref, since)
     if files is None:
         return project, check(project, paths)
     chosen = files if not paths else [path for path in selected(project, paths) if path in set(files)]
-    return project, _check(project, chosen, platform=False)
+    return project, _check(project, chosen, policy=False, objects=False)
 
 
 def check(project: Project, paths: Sequence[Path] = ()) -> Report:
-    """Check policy and run documents; with `paths`, the run documents in or below them (policy is read in any case, since it judges
-    them)."""
-    return _check(project, selected(project, paths))
+    """Check policy and run documents; with `paths`, the run documents in or below them, and policy's own documents, since it judges them:
+    the objects that policy makes are left to the check of everything."""
+    return _check(project, selected(project, paths), objects=not paths)
 
 
-def _check(project: Project, files: Sequence[str], *, platform: bool = True) -> Report:
-    """Check run documents, and, unless `platform` is False, what policy itself gives."""
+def _check(project: Project, files: Sequence[str], *, policy: bool = True, objects: bool = True) -> Report:
+    """Check run documents and, as asked, the rules on policy and the objects that it makes."""
     compiler = Compiler(project)
-    objects, found = compiler.platform() if platform else ([], [])
+    platform, found = compiler.platform() if objects else ([], engine.check_policy(project.policy) if policy else [])
     findings = [*project.findings, *found]
     docs = []
     for path in files:
@@ -80,7 +82,7 @@ def _check(project: Project, files: Sequence[str], *, platform: bool = True) -> 
     items = 1 + sum(
         len(getattr(project.policy, kind)) for kind in ("clusters", "flavors", "queues", "profiles", "workspaces", "storages", "tiers")
     )
-    return Report(tuple(ordered(findings)), items + len(docs), len(docs), compiled, tuple(objects))
+    return Report(tuple(ordered(findings)), items + len(docs), len(docs), compiled, tuple(platform))
 
 
 def _near(place: Place, paths: Sequence[Path]) -> list[str] | None:
