@@ -38,6 +38,7 @@ def _all(bench: Bench, sizes: list[int]) -> None:
         ("nothing changed", rows.nothing_changed),
         ("one changed", rows.one_changed),
         ("check of one file", rows.check_one),
+        ("check of a pull request", rows.check_pull_request),
         ("--help", rows.help_text),
         ("memory", rows.memory),
         ("floor", rows.against_floor),

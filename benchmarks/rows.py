@@ -158,6 +158,17 @@ def check_one(bench: Bench) -> None:
     _small(bench, "check of one file", got, 250)
 
 
+def check_pull_request(bench: Bench) -> None:
+    """`taugen check` of a commit that edits one run, as the shipped workflow does it: by the policy of its base."""
+    path = bench.repo / repository.folder(7) / "tau.yaml"
+    path.write_text(path.read_text() + "generation: 2\n")
+    repository.git(bench.repo, "commit", "--quiet", "--all", "--message=Once more")
+    args = ("check", "--format", "github", "--trusted", "HEAD~1", "--changed-since", "HEAD~1")
+    got = measure.median(5, lambda _: measure.run([*TAUGEN, *args], bench.repo))
+    _small(bench, "check of a pull request with one changed run", got, 400)
+    repository.reset(bench.repo)
+
+
 def help_text(bench: Bench) -> None:
     """`taugen --help`."""
     got = measure.median(7, lambda _: measure.run([*TAUGEN, "--help"], bench.repo))

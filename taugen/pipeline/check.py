@@ -48,9 +48,8 @@ def judge(place: Place, ref: str | None = None, paths: Sequence[Path] = (), sinc
 
 def _judge(place: Place, ref: str | None, paths: Sequence[Path], since: Since | None) -> tuple[Project, Report]:
     if since is None:
-        near = _near(place, paths)
-        project = open_place(place, ref, near)
-        return project, _check(project, selected(project, paths), platform=near is None)
+        project = open_place(place, ref, _near(place, paths))
+        return project, check(project, paths)
     project, files = touched(place, ref, since)
     if files is None:
         return project, check(project, paths)
