@@ -2,9 +2,9 @@
 
     python -m tests.attacks.fuzz --count 100000 --seed 1
 
-Grammar-aware: it starts from the documents of the examples, the fixtures and the rules' own cases, and changes them as data (values of every
-kind in every field, fields from other documents, sections moved) and as text (lines, characters, indentation). What fails is printed with
-the seed that makes it again; the exit code says whether anything did.
+Grammar-aware: it starts from the documents of the examples, the fixtures and the rules' own cases, and changes them as data (values of
+every kind in every field, fields from other documents, sections moved) and as text (lines, characters, indentation). What fails is printed
+with the seed that makes it again; the exit code says whether anything did.
 """
 
 import argparse
@@ -33,14 +33,88 @@ PLACES = ("workspaces/climate/downscale", "workspaces/speech/finetune", "workspa
 SECONDS = 2.0
 """Of processors, for one file."""
 VALUES: tuple[Any, ...] = (
-    None, True, False, 0, 1, -1, 8, 10**30, -(10**400), 0.5, 1e308, float("inf"), float("nan"), "", " ", "x", "0", "8", "-1", "1e9", "0x1F",
-    "64Gi", "64G b", "500m", "1e-999999999", "9" * 5000, "999999999999999Ei", "60s", "72h", "-1h", "1h30m", "auto", "never", "yes", "~", "null",
-    "../../..", "/etc/passwd", "a/../b", "./", "train.py", "a\0b", "\x1b[31m", "\u202e", "\ud800", "рrofile", "x" * 70, "A_b.C", "::error::",
-    "##[group]", "${X}", "$(X)", "{{ x }}", "a=b", "a:b", "a:b:c", "[", "*", "**/*", "[!a", "!x", "registry.tern.example/a:latest",
-    "registry.tern.example/a@sha256:" + "1" * 64, "docker.io/rayproject/ray:2.51.0-py312-gpu", "https://git.tern.example/research/x",
-    "torch>=2.4", "8xa100-80gb", "2026-01-05", "22:22", [], [None], [[]], ["a", 1], ["a"] * 300, {}, {"a": None}, {"a": {"b": []}}, {"": ""},
-    {"x" * 300: "y"}, {f"K{n}": n for n in range(200)}, b"bytes",
-)  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    8,
+    10**30,
+    -(10**400),
+    0.5,
+    1e308,
+    float("inf"),
+    float("nan"),
+    "",
+    " ",
+    "x",
+    "0",
+    "8",
+    "-1",
+    "1e9",
+    "0x1F",
+    "64Gi",
+    "64G b",
+    "500m",
+    "1e-999999999",
+    "9" * 5000,
+    "999999999999999Ei",
+    "60s",
+    "72h",
+    "-1h",
+    "1h30m",
+    "auto",
+    "never",
+    "yes",
+    "~",
+    "null",
+    "../../..",
+    "/etc/passwd",
+    "a/../b",
+    "./",
+    "train.py",
+    "a\0b",
+    "\x1b[31m",
+    "\u202e",
+    "\ud800",
+    "рrofile",
+    "x" * 70,
+    "A_b.C",
+    "::error::",
+    "##[group]",
+    "${X}",
+    "$(X)",
+    "{{ x }}",
+    "a=b",
+    "a:b",
+    "a:b:c",
+    "[",
+    "*",
+    "**/*",
+    "[!a",
+    "!x",
+    "registry.tern.example/a:latest",
+    "registry.tern.example/a@sha256:" + "1" * 64,
+    "docker.io/rayproject/ray:2.51.0-py312-gpu",
+    "https://git.tern.example/research/x",
+    "torch>=2.4",
+    "8xa100-80gb",
+    "2026-01-05",
+    "22:22",
+    [],
+    [None],
+    [[]],
+    ["a", 1],
+    ["a"] * 300,
+    {},
+    {"a": None},
+    {"a": {"b": []}},
+    {"": ""},
+    {"x" * 300: "y"},
+    {f"K{n}": n for n in range(200)},
+    b"bytes",
+)
 _NOISE = (
     "\t",
     "\0",
@@ -69,7 +143,7 @@ _NOISE = (
 
 
 def seeds() -> list[str]:
-    """Texts of documents of every shape, those of the policy that judges them more often: later stages see only what earlier ones accept."""
+    """Texts of documents of every shape, those of the policy that judges them more often: later stages see what earlier ones accept."""
     places = [*(ROOT / "examples").rglob("tau.yaml"), *[*FIXTURE.rglob("tau.yaml")] * 15]
     places += (ROOT / "tests/validate/rules/document").rglob("*.yaml")
     places += (ROOT / "tests/validate/rules/run").rglob("*.yaml")
@@ -209,12 +283,11 @@ def main() -> int:
                 kind = said.strip().splitlines()[-1][:120]
                 failed[kind] += 1
                 if failed[kind] == 1:
-                    print(f"--first {number} --count 1 --seed {options.seed}\n{raw[:2000]!r}\n{said}\n", file=sys.stderr)
-    print(
-        f"{options.count} documents: {judge.good} runs, {sum(judge.rules.values())} findings of {len(judge.rules)} kinds, {sum(failed.values())} failed"
-    )
+                    sys.stderr.write(f"--first {number} --count 1 --seed {options.seed}\n{raw[:2000]!r}\n{said}\n\n")
+    counts = f"{judge.good} runs, {sum(judge.rules.values())} findings of {len(judge.rules)} kinds, {sum(failed.values())} failed"
+    sys.stdout.write(f"{options.count} documents: {counts}\n")
     for kind, count in failed.most_common():
-        print(f"  {count} x {kind}")
+        sys.stdout.write(f"  {count} x {kind}\n")
     return int(bool(failed))
 
 
