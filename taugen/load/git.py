@@ -39,8 +39,8 @@ _PINNED = {
     "GIT_TERMINAL_PROMPT": "0",
     "LANGUAGE": "C",
     "LC_ALL": "C",
-    # glibc gives freed memory back to the system above 128 KiB, and zlib takes twice that for each object: without this, half of the time of
-    # fast-import goes into page faults.
+    # glibc gives freed memory back to the system above 128 KiB, and zlib takes twice that for each object: without this, half of the time
+    # of fast-import goes into page faults.
     "MALLOC_TRIM_THRESHOLD_": "67108864",
     "TZ": "UTC",
 }
@@ -168,7 +168,7 @@ def run(
 
 
 def _wait(process: "subprocess.Popen[bytes]", timeout: float) -> int:
-    """The exit code. `Popen.wait` with a timeout sleeps between looks, and adds up to 50 ms to each git process; a pidfd wakes us at once."""
+    """The exit code. `Popen.wait` with a timeout sleeps between looks, up to 50 ms for each git process; a pidfd wakes us at once."""
     if not hasattr(os, "pidfd_open"):
         return process.wait(timeout)
     end = os.pidfd_open(process.pid)

@@ -74,7 +74,7 @@ class Contents:
         return self.mark - 1
 
     def stream(self) -> bytes:
-        """What git is told. Contents of a kind and about a size stand together, since each is stored as its difference from the one before."""
+        """What git is told. Contents of a kind and about a size stand together: each is stored as its difference from the one before."""
         return b"".join(blob(mark, content) for _, _, mark, content in sorted(self.pieces))
 
 
