@@ -3,7 +3,7 @@
 from taugen.diag import Severity
 from taugen.outputs import text
 from taugen.outputs.text import Lines
-from taugen.pipeline.publish import Outcome
+from taugen.pipeline.outcome import Outcome
 from taugen.words.names import printable
 
 _LISTED = 10

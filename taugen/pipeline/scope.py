@@ -5,7 +5,6 @@ they are, and what can't be told from what is left. An error that can be laid to
 a policy.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from taugen.diag import Diagnostic, Severity
 from taugen.load import nodes
 from taugen.load.tree import SourceTree, Unreadable
+from taugen.policy.heads import scanned
 from taugen.policy.set import FIELDS, Item, Policy
 from taugen.publish.needs import Doubt
 from taugen.publish.place import Held
@@ -31,10 +31,6 @@ _OBJECTS = {
 _HEALTH = ("HealthPolicy", "Flavor")
 """Kinds that node health stands on: without them its DaemonSets would go, and the taints of its nodes would stay for ever."""
 _MOST = 1024 * 1024  # bytes of a policy file
-_HEAD = re.compile(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
-_NAME = re.compile(
-    r"^metadata:[ \t]*(?:\{[^}\n]*?\bname:[ \t]*|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*\n)*?[ \t]+name:[ \t]*)[\"']?([\w.-]+)", re.MULTILINE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,25 +184,13 @@ class _Places:
             return None
         documents, _ = nodes.parse(finding.span.file, raw)
         if not documents:
-            return _scanned(raw.decode("utf-8", "replace"))
+            found = scanned(raw.decode("utf-8", "replace"))
+            return None if found is None else {_key(kind, name) for kind, name in found}
         around = [document.data for document in documents if _holds(document, finding.span.line)]
         keys = [(data.get("kind"), meta.get("name") if isinstance(meta := data.get("metadata"), dict) else None) for data in around]
         if not keys or not all(isinstance(kind, str) and isinstance(name, str) for kind, name in keys):
             return None
         return {_key(str(kind), str(name)) for kind, name in keys}
-
-
-def _scanned(text: str) -> set[Key] | None:
-    """Kinds and names in a text that is no YAML; None if a part of it names none."""
-    found: set[Key] = set()
-    for part in re.split(r"^---.*$", text.replace("\r\n", "\n"), flags=re.MULTILINE):
-        if not any(line.strip() and not line.startswith("#") for line in part.splitlines()):
-            continue
-        kinds, names = _HEAD.findall(part), _NAME.findall(part + "\n")
-        if len(kinds) != 1 or len(names) != 1:
-            return None
-        found.add(_key(kinds[0], names[0]))
-    return found
 
 
 def _holds(document: nodes.Document, line: int) -> bool:

@@ -9,7 +9,6 @@ committed.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from taugen.diag import Diagnostic, Refused, has_errors
@@ -17,7 +16,8 @@ from taugen.load import git
 from taugen.load.fastimport import Writer
 from taugen.load.glob import GlobError, Matcher
 from taugen.load.tree import LINK, GitTree
-from taugen.pipeline.project import LOCK_FILE, ROOT_FILE, Project, find_root, load_project, policy_places, workspace_of
+from taugen.pipeline.opening import Opened
+from taugen.pipeline.project import LOCK_FILE, ROOT_FILE, Project, load_project, policy_places, workspace_of
 from taugen.policy.load import load_project_file
 from taugen.policy.model import Project as ProjectSpec
 from taugen.publish.branch import Deployed
@@ -57,16 +57,11 @@ class Wishes:
 
 
 @dataclass
-class Reading:
-    """A commit that is open for publishing. `root` is the folder of taugen.yaml on disk, `prefix` that folder in the repository."""
+class Reading(Opened):
+    """A commit whose taugen.yaml was read."""
 
-    repo: Path
-    root: Path
-    prefix: str
-    commit: str
     project: ProjectSpec
     name: str
-    bare: bool = False
 
     @property
     def output_path(self) -> str:
@@ -81,6 +76,11 @@ class Reading:
         except GlobError:
             return Matcher(())
 
+    @property
+    def policy_places(self) -> list[str]:
+        """Folders and files, beside taugen.yaml and taugen.lock, of which a change changes policy."""
+        return policy_places(self.project)
+
     @cached_property
     def whole(self) -> Project:
         """Policy, overlays and listing of the commit."""
@@ -90,10 +90,6 @@ class Reading:
         """The same, with no more documents listed than those of the workspaces of `files`."""
         only = [ROOT_FILE, LOCK_FILE, *(place for place in policy_places(self.project) if place), *_workspaces(files)]
         return load_project(self.root, GitTree(self.repo, self.commit, self.prefix, only), whole=False)
-
-    def full_path(self, path: str) -> str:
-        """A path of the project as the repository has it."""
-        return f"{self.prefix}/{path}" if self.prefix else path
 
     def contents(self, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
         """The files of a commit that are there."""
@@ -242,32 +238,13 @@ def _workspaces(files: Iterable[str]) -> list[str]:
     return sorted({f"workspaces/{workspace}/" if (workspace := workspace_of(path)) else path for path in files})
 
 
-def open_commit(directory: Path, ref: str) -> Reading:
-    """Open `ref` of the repository around `directory`. Raises `Refused`."""
-    try:
-        repo, root, prefix, bare = _place(directory)
-        commit = git.resolve(repo, ref)
-    except git.GitError as error:
-        unborn = "publish reads a commit: git init, git add and git commit first"
-        raise Refused(str(error), hint=unborn if ref == "HEAD" else "check the spelling", code=2) from None
-    with GitTree(repo, commit, prefix, [ROOT_FILE]) as tree:
+def read(opened: Opened) -> Reading:
+    """Read taugen.yaml of an opened commit. Raises `Refused`."""
+    with GitTree(opened.repo, opened.commit, opened.prefix, [ROOT_FILE]) as tree:
         if ROOT_FILE not in tree.paths():
-            where = f"{prefix}/{ROOT_FILE}" if prefix else ROOT_FILE
-            raise Refused(f"commit {commit[:12]} holds no {where}", hint="git add and git commit it first, or name another --ref", code=2)
+            message = f"commit {opened.commit[:12]} holds no {opened.full_path(ROOT_FILE)}"
+            raise Refused(message, hint="git add and git commit it first, or name another --ref", code=2)
         item, findings = load_project_file(tree)
     if item is None:
-        raise Refused(f"{ROOT_FILE} of commit {commit[:12]} can't be read", findings=findings)
-    return Reading(repo, root, prefix, commit, item.spec, item.name, bare)
-
-
-def _place(directory: Path) -> tuple[Path, Path, str, bool]:
-    """The repository, the folder of taugen.yaml, that folder's path in the repository, and whether the repository is bare."""
-    start = directory.resolve()
-    if start.is_dir() and git.run(["rev-parse", "--is-bare-repository"], cwd=start, check=False).out.strip() == b"true":
-        return start, start, "", True
-    root = find_root(directory)
-    top = git.toplevel(root)
-    if top is None:
-        raise git.GitError(["rev-parse"], 128, "not a git repository")
-    top = top.resolve()
-    return top, root, "" if top == root else root.relative_to(top).as_posix(), False
+        raise Refused(f"{ROOT_FILE} of commit {opened.commit[:12]} can't be read", findings=findings)
+    return Reading(opened.repo, opened.root, opened.prefix, opened.commit, opened.bare, item.spec, item.name)

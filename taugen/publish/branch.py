@@ -121,17 +121,17 @@ def deployed(repo: Path, tip: str | None, folder: str, project: str) -> Deployed
     """Look at a branch tip."""
     if tip is None:
         return Deployed(repo, project, folder)
-    memory = _own(repo, tip, project)
+    memory = memory_of(repo, tip, project)
     if memory is not None:
         return Deployed(repo, project, folder, tip, memory, memory, tip)
     args = ["rev-list", "--topo-order", f"--max-count={_LOOKED_BACK}", "--fixed-strings", f"--grep=Tau-Project: {project}", tip]
     for sha in git.run(args, cwd=repo).out.decode("ascii").split():
-        if (memory := _own(repo, sha, project)) is not None:
+        if (memory := memory_of(repo, sha, project)) is not None:
             return Deployed(repo, project, folder, tip, None, memory, sha)
     return Deployed(repo, project, folder, tip)
 
 
-def _own(repo: Path, sha: str, project: str) -> Memory | None:
+def memory_of(repo: Path, sha: str, project: str) -> Memory | None:
     """What a commit remembers, if taugen made it for this Project and its tree is as it was made."""
     info = git.commit_info(repo, sha)
     found = trailers.read(info.message)

@@ -24,8 +24,8 @@ import yaml
 
 from taugen.diag import Refused
 from taugen.load import git as door
+from taugen.pipeline import attempt, opening, source, unchanged
 from taugen.pipeline import publish as pipeline
-from taugen.pipeline import source
 from taugen.policy import load
 from taugen.publish import branch as deploy
 from taugen.publish import state
@@ -196,6 +196,7 @@ class World:
     def compiled_by(self):
         with (
             mock.patch.object(source, "COMPILER", self.version),
+            mock.patch.object(unchanged, "COMPILER", self.version),
             mock.patch.object(state, "__version__", self.version),
             mock.patch.object(load, "__version__", self.version),
         ):
@@ -232,9 +233,9 @@ class World:
         """What a publish would come to, without moving anything: the commit's id, the exit code, the decisions."""
         request = pipeline.Request(self.fleet.root, allow=allow, full=full)
         try:
-            reading = source.open_commit(request.directory, request.ref)
+            reading = source.read(opening.opened(request.directory, request.ref))
             target = Target.of(reading.repo, "deploy", None)
-            outcome, outcome.commit = pipeline._once(reading, target, target.tip(), request, lambda _: None)
+            outcome, outcome.commit = attempt.once(reading, target, target.tip(), request, lambda _: None)
         except Refused as refused:
             return _shown(refused)
         return _shown(outcome)

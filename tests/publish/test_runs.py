@@ -269,3 +269,30 @@ def test_a_folder_that_is_called_like_a_document(fleet):
     assert fleet.memory().pending == ("workspaces/protein/odd/tau.yaml",)
     fleet.commit({"workspaces/protein/odd/tau.yaml/file.txt": None})
     assert fleet.publish().code == 0
+
+
+def test_the_quick_answer_knows_the_defaults_of_the_model():
+    from taugen.pipeline.opening import DEFAULT_BRANCH
+    from taugen.policy.model import Project
+
+    assert Project.model_validate({}).output.branch == DEFAULT_BRANCH
+    assert Project.model_validate({}).output.url is None
+
+
+def test_what_is_published_is_told_without_loading_policy(fleet):
+    """In a process of its own: nothing that takes long to import was imported."""
+    import os
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    code = """
+import sys
+from pathlib import Path
+from taugen.pipeline.publish import Request, publish
+outcome = publish(Request(Path(sys.argv[1])))
+print(outcome.code, outcome.commit, 'pydantic' in sys.modules, 'taugen.policy.set' in sys.modules)
+"""
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run([sys.executable, "-c", code, str(fleet.root)], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "None", "False", "False"]

@@ -1,0 +1,32 @@
+"""A publish of what is published, at the price of a few questions to git.
+
+In: a request and an opened commit. Out: the `Outcome` that a whole publish would have come to, or None where it takes one to tell. What
+must never happen: an answer that a whole pass would not give; a heavy import.
+"""
+
+from taugen.pipeline.opening import Opened, head
+from taugen.pipeline.outcome import Outcome, Request
+from taugen.publish import branch
+from taugen.publish.target import Target
+from taugen.publish.trailers import COMPILER
+
+
+def unchanged(request: Request, opened: Opened) -> Outcome | None:
+    """The outcome, if the branch was made from this very commit by this compiler, is untouched, and nothing was left open. Raises
+    `Refused`."""
+    project = None if request.full or request.allow else head(opened)
+    if project is None or (request.to or project.url) is not None:
+        return None
+    target = Target.of(opened.repo, request.branch or project.branch, None)
+    tip = target.tip()
+    if tip is None:
+        return None
+    target.guard(tip, request.accept)
+    memory = branch.memory_of(opened.repo, tip, project.name)
+    if memory is None or memory.source != opened.commit or memory.compiler != COMPILER:
+        return None
+    if memory.pending or memory.adrift or memory.unsettled:
+        return None
+    if not request.dry_run:
+        target.remember(tip)
+    return Outcome(target.where, opened)
