@@ -1,1 +1,2 @@
-"""Writers: one module a format, each `write(report, …) -> str`. Text is for people, the others for machines; none decides what is a finding."""
+"""Writers: one module a format, each `write(report, …) -> str`.
+Text is for people, the others for machines; none decides what is a finding."""

@@ -5,7 +5,7 @@ Pure functions over plain values. Nothing here knows a document kind or touches 
 
 from typing import TypeAlias
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """JSON-shaped data: what YAML documents hold and what Kubernetes objects are made of."""
 
 Path: TypeAlias = tuple[str | int, ...]
