@@ -18,6 +18,7 @@ FLUX_PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 ARGO_OPTIONS = "argocd.argoproj.io/sync-options"
 ARGO_WAVE = "argocd.argoproj.io/sync-wave"
 ARGO_IGNORE_HEALTH = "argocd.argoproj.io/ignore-healthcheck"
+ARGO_COMPARE = "argocd.argoproj.io/compare-options"
 KEPT = "Prune=false,Delete=false"
 """Argo CD neither prunes the object nor deletes it with its Application (docs/user-guide/sync-options.md)."""
 

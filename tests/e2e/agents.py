@@ -17,6 +17,31 @@ from tests.render.health.fakes import Node
 
 NAMESPACE, ACCOUNT = "taugen-health", "taugen-gpu-health"
 
+IMAGE = "registry.lab.example/python@sha256:" + "1" * 64
+POLICY = f"""apiVersion: taugen.dev/v1alpha1
+kind: HealthPolicy
+metadata: {{name: h100}}
+spec:
+  gpuClasses: [h100-80gb]
+  actions:
+    - {{condition: GpuXid, taint: {{effect: NoSchedule}}, after: 2s, clearAfter: 3s}}
+  maxTainted: 1
+  images: {{runner: "{IMAGE}", nodeProblemDetector: "{IMAGE}", dcgmExporter: "{IMAGE}"}}
+---
+apiVersion: taugen.dev/v1alpha1
+kind: HealthPolicy
+metadata: {{name: t4}}
+spec:
+  gpuClasses: [t4-16gb]
+  checks: [{{name: temperature}}, {{name: missing}}]
+  actions:
+    - {{condition: GpuHot, taint: {{effect: NoExecute}}, after: 1s, clearAfter: 2s}}
+  running: drain
+  maxTainted: 50%
+  images: {{runner: "{IMAGE}"}}
+"""
+"""Node health of the lab: one class keeps what runs, the other drains."""
+
 
 def pod_on(kube: Kube, node: str, app: str = "gpu-health") -> Object:
     """The pod that a DaemonSet of health has made for a node, once kwok runs it."""

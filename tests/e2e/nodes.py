@@ -5,6 +5,7 @@ ends after the time and with the exit code that its first container's environmen
 seconds with 0. Nothing in a pod is ever executed.
 """
 
+import copy
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +13,9 @@ from tests.e2e import build
 from tests.e2e.kube import Kube, Object
 
 DEFAULT = 2000  # milliseconds
+SUBMITTER, FIRST = "ray-job-submitter", ".spec.containers.[0].name"
+HELD, RELEASE = "held-", "e2e.taugen.dev/release"
+"""The submitter of a RayJob whose name begins with `held-` ends once its pod has the annotation."""
 ENV = '.spec.containers.[0].env.[] | select( .name == "%s" ) | .value'
 # What a pod of a Job says when it ends.
 COMPLETE = """
@@ -40,11 +44,23 @@ phase: {{ if eq $code "0" }}Succeeded{{ else }}Failed{{ end }}
 def stages() -> list[Object]:
     """kwok's own stages, that of completed pods replaced."""
     found = [item for item in build.objects("kwok") if item["kind"] == "Stage"]
-    for item in found:
-        if item["metadata"]["name"] == "pod-complete":
-            item["spec"]["next"] = {"statusTemplate": COMPLETE}
-            item["spec"]["delay"] = {"durationMilliseconds": DEFAULT, "durationFrom": {"expressionFrom": ENV % "E2E_SECONDS"}}
-    return found
+    complete = next(item for item in found if item["metadata"]["name"] == "pod-complete")
+    complete["spec"]["next"] = {"statusTemplate": COMPLETE}
+    submitter = [copy.deepcopy(complete) for _ in range(2)]
+    complete["spec"]["delay"] = {"durationMilliseconds": DEFAULT, "durationFrom": {"expressionFrom": ENV % "E2E_SECONDS"}}
+    _wants(complete, FIRST, "NotIn", SUBMITTER)
+    # A submitter follows its job and ends with it: KubeRay fails a job that goes on 30 s after its submitter has ended.
+    for item, name in zip(submitter, ("submitter-complete", "submitter-released"), strict=True):
+        item["metadata"]["name"] = name
+        _wants(item, FIRST, "In", SUBMITTER)
+    submitter[0]["spec"]["delay"] = {"durationMilliseconds": 5000}
+    _wants(submitter[0], f'.metadata.name | startswith("{HELD}")', "NotIn", "true")
+    _wants(submitter[1], f'.metadata.annotations["{RELEASE}"]', "In", "true")
+    return [*found, *submitter]
+
+
+def _wants(stage: Object, key: str, operator: str, value: str) -> None:
+    stage["spec"]["selector"]["matchExpressions"].append({"key": key, "operator": operator, "values": [value]})
 
 
 def node(name: str, labels: dict[str, str], allocatable: dict[str, str], taints: list[Object]) -> Object:

@@ -2,6 +2,8 @@
 
 import http.client
 
+from tests.e2e import nodes, runs
+from tests.e2e.kube import Kube, Object
 from tests.e2e.plane import Plane
 
 
@@ -15,3 +17,14 @@ def outcome(plane: Plane, name: str, state: str) -> None:
         assert answer.status == 200
     finally:
         connection.close()
+
+
+def release(plane: Plane, kube: Kube, item: Object, state: str = "SUCCEEDED") -> None:
+    """A RayJob that was held comes to its end: its dashboard says so, and its submitter ends. Other kinds end by themselves."""
+    if item["kind"] != "RayJob":
+        return
+    outcome(plane, item["metadata"]["labels"]["taugen.dev/name"], state)
+    for pod in runs.pods(kube, item):
+        if pod["spec"]["containers"][0]["name"] == nodes.SUBMITTER:
+            change = {"metadata": {"annotations": {nodes.RELEASE: "true"}}}
+            kube.patch("v1/Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], change)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import fleet, nodes, runs
-from tests.e2e.agents import Agent, pod_on, token
+from tests.e2e.agents import POLICY, Agent, pod_on, token
 from tests.e2e.fleet import LAB, Fleet
 from tests.e2e.kube import Kube, Object, Refused, TimedOut, holds
 from tests.e2e.lab import FLUX, Lab
@@ -16,34 +16,6 @@ from tests.e2e.plane import Plane
 
 WITH = ("jobset", "kuberay", "kueue")
 KEY = "taugen.dev/gpu-health"
-HEALTH = """apiVersion: taugen.dev/v1alpha1
-kind: HealthPolicy
-metadata: {name: h100}
-spec:
-  gpuClasses: [h100-80gb]
-  actions:
-    - {condition: GpuXid, taint: {effect: NoSchedule}, after: 2s, clearAfter: 3s}
-  maxTainted: 1
-  images: &images
-"""
-IMAGES = """    runner: registry.lab.example/python@sha256:1111111111111111111111111111111111111111111111111111111111111111
-    nodeProblemDetector: registry.lab.example/npd@sha256:1111111111111111111111111111111111111111111111111111111111111111
-    dcgmExporter: registry.lab.example/dcgm@sha256:1111111111111111111111111111111111111111111111111111111111111111
-"""
-DRAIN = """---
-apiVersion: taugen.dev/v1alpha1
-kind: HealthPolicy
-metadata: {name: t4}
-spec:
-  gpuClasses: [t4-16gb]
-  checks: [{name: temperature}, {name: missing}]
-  actions:
-    - {condition: GpuHot, taint: {effect: NoExecute}, after: 1s, clearAfter: 2s}
-  running: drain
-  maxTainted: 50%
-  images:
-"""
-POLICY = HEALTH.replace(" &images", "") + IMAGES + DRAIN + IMAGES.split("    node", maxsplit=1)[0]
 NODES = ("h100-a-0", "h100-a-1", "h100-b-0", "h100-b-1")
 GANG = {"execution": {"launcher": "torchrun", "nodes": 2}}
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from taugen.policy import model
 from taugen.policy.set import Item, Policy
-from taugen.render import health, meta
+from taugen.render import meta
 from taugen.render.gitops import names
 from taugen.render.kueue import API_VERSION as KUEUE
 from taugen.render.types import Object, Rendered
@@ -76,11 +76,10 @@ def _platform(policy: Policy, item: Item[model.Cluster]) -> Object:
     active = "status.conditions.exists(c, c.type == 'Active' && (c.status == 'True' || !c.reason.endsWith('NotFound')))"
     spec = _sync(policy, item, "platform", timeout="5m0s")
     spec["wait"] = True
-    exprs: list[Json] = [{"apiVersion": KUEUE, "kind": "ClusterQueue", "current": active}]
-    if health.stands_on(policy, item.name):
-        # Any node that is away keeps its DaemonSet from being ready: that must not hold up queues and workspaces.
-        exprs.append({"apiVersion": "apps/v1", "kind": "DaemonSet", "current": "has(metadata.name)"})
-    spec["healthCheckExprs"] = exprs
+    # Any node that is away keeps a DaemonSet of node health from being ready: that must not hold up queues and workspaces. It stands here
+    # without node health too: the commit that brings or removes it would wait otherwise.
+    anyhow: Object = {"apiVersion": "apps/v1", "kind": "DaemonSet", "current": "has(metadata.name)"}
+    spec["healthCheckExprs"] = [{"apiVersion": KUEUE, "kind": "ClusterQueue", "current": active}, anyhow]
     spec["deletionPolicy"] = "Orphan"
     return _kustomization(item, names.platform(item.name), spec)
 

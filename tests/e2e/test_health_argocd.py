@@ -1,0 +1,35 @@
+"""Node health in sync under Argo CD: applied, left alone, changed by a commit, and no hindrance to anything else."""
+
+import pytest
+
+from tests.e2e import healthsync, lab
+from tests.e2e.agents import POLICY
+from tests.e2e.kube import Kube
+from tests.e2e.loop import ArgoLoop
+from tests.e2e.plane import Plane
+
+WITH = ("jobset", "kuberay", "kueue", "argocd")
+
+
+@pytest.fixture(scope="module")
+def loop(plane: Plane, kube: Kube, tmp_path_factory: pytest.TempPathFactory) -> ArgoLoop:
+    made = ArgoLoop(tmp_path_factory.mktemp("health"), plane, kube, lab.ARGO)
+    made.fleet.commit({"policy/health.yaml": POLICY}, "node health")
+    made.bootstrap()
+    return made
+
+
+def test_it_is_applied_and_left_alone(loop: ArgoLoop, kube: Kube):
+    healthsync.applied_and_left_alone(loop, kube)
+
+
+def test_a_change_of_policy_is_a_new_configmap_and_a_rollout(loop: ArgoLoop, kube: Kube):
+    healthsync.changed(loop, kube)
+
+
+def test_a_pod_that_is_not_ready_holds_up_nothing(loop: ArgoLoop, kube: Kube):
+    healthsync.not_ready(loop, kube)
+
+
+def test_without_its_policy_it_goes(loop: ArgoLoop, kube: Kube):
+    healthsync.gone(loop, kube)
