@@ -128,6 +128,8 @@ def _metadata(document: Document) -> list[Diagnostic]:
         if key in {"labels", "annotations"}:
             hint = "remove it: the labels and annotations of what is rendered follow from spec"
         found.append(_finding(document, "unknown-key", ("metadata", key), f"unknown field {shown(key)}", hint=hint, key=True))
+    if "name" not in metadata and (near := next((key for key in metadata if suggest.closest(key, ("name",))), None)) is not None:
+        return [_finding(document, "unknown-key", ("metadata", near), f"unknown field {shown(near)}", hint="did you mean name?", key=True)]
     return [*found, *_bad_name(document, metadata)]
 
 

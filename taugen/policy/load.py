@@ -9,14 +9,16 @@ from dataclasses import replace
 from typing import Any
 
 from taugen import __version__
-from taugen.diag import Diagnostic, Span
+from taugen.diag import Diagnostic, Span, has_errors
 from taugen.load import nodes
 from taugen.load.tree import SourceTree, Unreadable
 from taugen.policy import documents, model
 from taugen.policy.digest import policy_digest
 from taugen.policy.documents import Parsed
+from taugen.policy.heads import ANY, Key, guess, unread
 from taugen.policy.set import FIELDS, Item, Policy
 from taugen.policy.sources import Repositories, open_sources
+from taugen.words import names
 
 ROOT_FILE = "taugen.yaml"
 MAX_FILE = 1024 * 1024  # bytes of one policy file
@@ -38,11 +40,12 @@ def load_policy(
     sources = open_sources(tree, project, repositories)
     found += sources.findings
     parsed: list[Parsed] = []
+    hidden: set[Key] = {ANY} if has_errors(sources.findings) else set()
     for source in sources.listed:
         source.tree.prefetch(source.files)
         for path in source.files:
-            parsed += _read_file(source.tree, path, source.label + path, found)
-    return _assemble(project, parsed, sources.pinned, found), found
+            parsed += _read_file(source.tree, path, source.label + path, found, hidden)
+    return replace(_assemble(project, parsed, sources.pinned, found), hidden=frozenset(hidden)), found
 
 
 def with_overlays(policy: Policy, overlay_texts: Mapping[str, str]) -> Policy:
@@ -55,26 +58,32 @@ def _digest(items: Iterable[Item[Any]], overlay_texts: Mapping[str, str]) -> str
     return policy_digest(((i.kind, i.name, i.document.data.get("spec")) for i in items), overlay_texts, __version__)
 
 
-def _read_file(tree: SourceTree, path: str, label: str, found: list[Diagnostic]) -> list[Parsed]:
+def _read_file(tree: SourceTree, path: str, label: str, found: list[Diagnostic], hidden: set[Key]) -> list[Parsed]:
+    """The documents of a file; `hidden` gets what those may be that could not be read."""
     try:
         raw = tree.read(path, MAX_FILE)
     except Unreadable as error:
         hint = "split it into several files" if "bytes" in error.why else "a policy file is a regular, readable file"
         found.append(Diagnostic("policy-file", f"this policy file {error.why}", Span(label), hint=hint))
+        hidden.add(ANY)
         return []
     parsed = []
     read, faults = nodes.parse(label, raw)
     found += faults
+    if faults:
+        hidden |= unread(raw.decode("utf-8", "replace"), read)
     for document in read:
         one, more = documents.read(document)
         found += more
+        if more and (one is None or not names.is_dns1123_label(one.name)):
+            hidden.add(guess(document))
         if one is not None:
             parsed.append(one)
     return parsed
 
 
 def _project(tree: SourceTree, root_file: str, found: list[Diagnostic]) -> Item[model.Project] | None:
-    parsed = _read_file(tree, root_file, root_file, found)
+    parsed = _read_file(tree, root_file, root_file, found, set())
     projects = [p for p in parsed if p.kind == "Project"]
     for other in parsed:
         if other.kind != "Project":

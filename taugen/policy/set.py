@@ -85,6 +85,8 @@ class Policy:
     health: Mapping[str, Item[model.HealthPolicy]] = field(default_factory=dict)
     broken: frozenset[tuple[str, str]] = frozenset()
     """(kind, name) of documents that exist but could not be read whole: references to them are not reported again."""
+    hidden: frozenset[tuple[str, str]] = frozenset()
+    """(kind, name) of what documents may be whose head or file could not be read; an empty kind or name may be any."""
     partial: tuple[Item[Any], ...] = ()
     """What could be read of the broken ones, for rules that judge a value by itself; whatever needs a whole document never sees them."""
     digest: str = ""
@@ -110,11 +112,15 @@ class Policy:
 
     def exists(self, kind: str, name: str) -> bool:
         """Whether a document of that kind and name is there, readable or not."""
-        return name in self.of(kind) or (kind, name) in self.broken
+        return name in self.of(kind) or self.unread(kind, name)
+
+    def unread(self, kind: str, name: str) -> bool:
+        """Whether there is, or may be, a document of that kind and name that could not be read whole."""
+        return (kind, name) in self.broken or not self.hidden.isdisjoint(((kind, name), (kind, ""), ("", name), ("", "")))
 
     def lost(self, kind: str) -> bool:
         """Whether a document of that kind could not be read: nothing may be judged by the absence of what it would have said."""
-        return any(broken == kind for broken, _ in self.broken)
+        return any(broken == kind for broken, _ in self.broken) or any(hidden in (kind, "") for hidden, _ in self.hidden)
 
     def flavors_on(self, cluster: str) -> dict[str, Item[model.Flavor]]:
         """The flavors of one cluster, by name in order: those that name it, or that name none and match one of its node pools."""

@@ -120,7 +120,7 @@ def _share(pool: _Pool, flavor: str, resource: str, quota: Quota) -> Share:
     text = f"nominal {quota.nominal}"
     if cohort is None:
         return Share(nominal, nominal, text)
-    if any(kind in {"Queue", "Cohort"} for kind, _ in pool.policy.broken):
+    if pool.policy.lost("Queue") or pool.policy.lost("Cohort"):
         return Share(nominal, ANY, text)
     lent = _lendable(pool, cohort, flavor, resource)
     if quota.borrow is not None:

@@ -53,7 +53,7 @@ def tier(case: Case, profile: Item[Profile] | None) -> str | None:
     policy = case.context.policy
     if name not in policy.tiers:
         case.report.refused = True
-        if ("PriorityTier", name) not in policy.broken:
+        if not policy.unread("PriorityTier", name):
             near = suggest.closest(name, policy.tiers)
             text = f"there is no priority tier {name}: there are {', '.join(sorted(policy.tiers)) or 'none'}"
             case.report.error("priority-unknown", TIER, text, hint=f"write {near}" if near else "leave it out for the default")
@@ -120,7 +120,7 @@ def _clusters(case: Case) -> tuple[str, ...] | None:
     """The clusters to try: the one that the document names, or all of the workspace."""
     name, workspace, policy = case.policy.cluster, case.workspace, case.context.policy
     if name is None:
-        if any(kind == "Cluster" and _may_be_on(case, broken) for kind, broken in policy.broken):
+        if any(kind in ("Cluster", "") and _may_be_on(case, broken) for kind, broken in policy.broken | policy.hidden):
             case.report.refused = True  # it might be the one, or one of several
             return None
         if not workspace.clusters:
@@ -130,7 +130,7 @@ def _clusters(case: Case) -> tuple[str, ...] | None:
     if name in workspace.clusters:
         return (name,)
     case.report.refused = True
-    if ("Cluster", name) not in policy.broken:
+    if not policy.unread("Cluster", name):
         near = suggest.closest(name, workspace.clusters)
         known = ", ".join(workspace.clusters) or "none"
         hint = f"write {near}" if near else f"write one of {known}"
@@ -141,7 +141,7 @@ def _clusters(case: Case) -> tuple[str, ...] | None:
 
 def _may_be_on(case: Case, cluster: str) -> bool:
     named = case.workspace.item.spec.clusters
-    return named is None or cluster in named
+    return named is None or not cluster or cluster in named
 
 
 def _clusters_span(case: Case) -> Span | None:

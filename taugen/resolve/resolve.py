@@ -35,7 +35,7 @@ def resolve(doc: RunDoc, policy: Policy, code: CodeInput) -> tuple[ResolvedRun |
     """
     report = Report(doc, list(code.findings), bool(code.findings) and has_errors(code.findings))
     context = context_of(policy)
-    if policy.platform is None and any(kind == "Platform" for kind, _ in policy.broken):
+    if policy.platform is None and policy.lost("Platform"):
         return None, report.found  # its defaults and bounds are unknown, and its own findings say so
     workspace = context.workspace(doc.workspace)
     if workspace is None:
@@ -55,7 +55,7 @@ def context_of(policy: Policy) -> Context:
 def _unknown_workspace(report: Report, policy: Policy) -> None:
     name = report.doc.workspace
     report.refused = True
-    if ("Workspace", name) in policy.broken:
+    if policy.unread("Workspace", name):
         return
     near = suggest.closest(name, policy.workspaces)
     if not name:

@@ -54,7 +54,7 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
 def _nowhere(policy: Policy, item: Item[model.HealthPolicy], at: int, gpu_class: str) -> Diagnostic:
     listed = {pool.spec.gpuClass for cluster in policy.clusters.values() for pool in pools(cluster) if pool.spec.gpuClass}
     listed |= {flavor.spec.gpuClass for flavor in policy.flavors.values() if flavor.spec.gpuClass}
-    if gpu_class in listed:
+    if gpu_class in listed and item.spec.nodes:
         text = ", ".join(f"{key}={value}" for key, value in item.spec.nodes.items())
         return item.finding(
             ID, ("nodes",), f"no node pool of class {gpu_class} has the labels {text}", hint="write labels that the pools have", key=True

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 
 from taugen.diag import Diagnostic, Severity
 from taugen.policy.set import Policy
+from taugen.words import names
 
 ID = "storage-one-sided"
 
@@ -37,6 +38,8 @@ ID = "storage-one-sided"
 def check(policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule: an error where a workspace takes what it was not given, a warning where it was given what it does not list."""
     for item in policy.each("Workspace"):
+        if not names.is_dns1123_label(item.name):
+            continue  # which is told already: it was meant to be another
         for at, name in enumerate(item.spec.storage):
             storage = policy.storages.get(name)
             if storage is not None and item.name not in storage.spec.workspaces:
