@@ -223,13 +223,11 @@ class Reading(Opened):
         policy, sources = (
             (self.whole.policy.digest, self.whole.policy.sources) if wishes.full or before is None else (before.policy, before.sources)
         )
-        moved = {} if last is None or wishes.full else {run: path for run, path in last.moved.items() if path not in wishes.files}
-        for key, path in plan.places.items():
-            state = branch.state(key)
-            if state is not None and state.source != path:
-                moved["/".join(key)] = path
-            else:
-                moved.pop("/".join(key), None)
+        keys = plan.decided
+        moved = {} if last is None or wishes.full else {run: path for run, path in last.moved.items() if tuple(run.split("/")) not in keys}
+        moved |= {
+            "/".join(key): path for key, path in plan.places.items() if (state := branch.state(key)) is not None and state.source != path
+        }
         return Memory(self.name, self.commit, policy, COMPILER, sources, plan.pending(), plan.adrift(), moved, unsettled)
 
 

@@ -63,7 +63,9 @@ class Plan:
     idle: list[Wish] = field(default_factory=list)
     """Cancelled documents that were never published: they still claim their name."""
     places: dict[Key, str] = field(default_factory=dict)
-    """Where the document of a published run stands now; only runs of the names that were decided."""
+    """Where the document of a published run stands now: of live runs, and of ended ones that a document still asks for."""
+    decided: set[Key] = field(default_factory=set)
+    """All published runs of the names that were decided, ended ones included."""
     findings: list[Diagnostic] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
     """Names of --allow-cancel that let no run go."""
@@ -102,6 +104,9 @@ def plan(wishes: Sequence[Wish], touched: Iterable[Key], setting: Setting) -> Pl
     states = setting.branch.named(keys)
     for key in keys:
         one.decide(groups.get(key, []), states[key])
+    for state, _ in out.end:
+        if state.key not in one.asked:
+            out.places.pop(state.key, None)
     out.unused = sorted(setting.allow - one.used)
     return out
 
@@ -115,14 +120,18 @@ class _Names:
     unreadable: frozenset[str]
     blind: frozenset[str]
     used: set[str] = field(default_factory=set)
+    asked: set[Key] = field(default_factory=set)
+    """Runs that a document asks for as it stands."""
 
     def decide(self, wishes: list[Wish], states: list[RunState]) -> None:
         """One name of one workspace: its documents, and its published runs, ended ones included."""
+        self.out.decided |= {state.key for state in states}
         live = [state for state in states if state.live]
         current = self.speaker(wishes)
         if current is None:
             self.without(wishes, live)
             return
+        self.asked.add(current.key)
         self.out.places |= {s.key: current.file for s in states if s.live or s.run == current.run}
         known = next((state for state in states if state.run == current.run), None)
         if current.cancelled:

@@ -46,7 +46,7 @@ def code_path_absolute(f: Fork) -> None:
     f.run(more="code: {path: /etc}\n")
 
 
-@case("[code-path-name]")
+@case("[look-alike]")
 def code_path_with_a_null(f: Fork) -> None:
     f.run(more='code: {path: "src\\0/../../.."}\n')
 

@@ -69,7 +69,7 @@ def test_the_schema_of_all_policy_refuses_what_each_kind_refuses():
 
 
 def test_writing_twice_changes_nothing_and_check_notices_a_difference(taugen, tmp_path):
-    assert "13 schemas written" in taugen("schema", "--write", "out", cwd=tmp_path).err
+    assert f"{len(schemas.kinds())} schemas written" in taugen("schema", "--write", "out", cwd=tmp_path).err
     assert "0 schemas written" in taugen("schema", "--write", "out", cwd=tmp_path).err
     assert taugen("schema", "--write", "out", "--check", cwd=tmp_path).code == 0
     (tmp_path / "out" / "Run.json").write_text("{}")

@@ -173,6 +173,31 @@ def test_a_moved_document_changes_nothing(fleet):
     assert [run.name for run in fleet.publish().plan.vanished] == ["whisper-finetune"]
 
 
+def test_where_a_replaced_run_was_moved_to_is_forgotten(fleet):
+    """Of a run that has ended and that no document asks for any more, a full pass would remember nothing."""
+    moved = "workspaces/protein/elsewhere/tau.yaml"
+    fleet.commit({PROTEIN: None, moved: fleet.read(PROTEIN), OTHER: job("other")})
+    fleet.publish()
+    assert list(fleet.memory().moved.values()) == [moved]
+    fleet.edit(moved, ("cpus: 4", "cpus: 8"))
+    assert ended(fleet.publish()) == [(FOLD, "replaced")]
+    assert fleet.memory().moved == {}
+    fleet.edit(moved, ("name: fold-report", "name: fold-report\ncancelled: true"))
+    fleet.publish()
+    assert fleet.memory().moved == {}
+
+
+def test_where_a_run_was_moved_to_is_forgotten_when_it_is_let_go(fleet):
+    moved = "workspaces/protein/elsewhere/tau.yaml"
+    fleet.commit({PROTEIN: None, moved: fleet.read(PROTEIN), OTHER: job("other")})
+    fleet.publish()
+    fleet.commit({moved: None, THIRD: job("third")})
+    assert fleet.publish().code == 4
+    assert list(fleet.memory().moved.values()) == [moved]
+    assert ended(fleet.publish(allow=frozenset({FOLD}))) == [(FOLD, "cancelled")]
+    assert fleet.memory().moved == {}
+
+
 def test_a_moved_document_that_breaks_has_not_vanished(fleet):
     moved = "workspaces/speech/elsewhere/tau.yaml"
     fleet.commit({SPEECH: None, moved: fleet.read(SPEECH), OTHER: job("other")})
