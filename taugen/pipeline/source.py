@@ -26,6 +26,7 @@ from taugen.publish.plan import Plan, Wish
 from taugen.publish.platform import Wanted
 from taugen.publish.state import Key
 from taugen.publish.trailers import COMPILER, Memory
+from taugen.words.errors import shown
 
 if TYPE_CHECKING:
     from taugen.pipeline.pool import Job
@@ -245,4 +246,9 @@ def read(opened: Opened) -> Reading:
         item, findings = load_project_file(tree)
     if item is None:
         raise Refused(f"{ROOT_FILE} of commit {opened.commit[:12]} can't be read", findings=findings)
+    path = item.spec.output.path
+    if path.startswith("/") or ".." in path.split("/"):  # asked before git is: it would look there
+        hint = "write a folder, such as clusters"
+        fault = item.finding("output-path", ("output", "path"), f"{shown(path)} leaves the repository", hint=hint)
+        raise Refused(f"nothing can be published to {shown(path)}", findings=[fault])
     return Reading(opened.repo, opened.root, opened.prefix, opened.commit, opened.bare, item.spec, item.name)
