@@ -18,3 +18,9 @@ def base(tmp_path_factory):
 @pytest.mark.parametrize("seed", range(24))
 def test_a_random_history_keeps_the_laws(base, tmp_path, seed):
     assert play(tmp_path / "repo", base, seed, 3, elsewhere=seed % 12 == 0)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+@pytest.mark.parametrize("seed", [18, 1110])
+def test_a_history_that_once_broke_them(base, tmp_path, seed):
+    assert play(tmp_path / "repo", base, seed, 7)
