@@ -132,8 +132,14 @@ class _Names:
             self.without(wishes, live)
             return
         self.asked.add(current.key)
-        self.out.places |= {s.key: current.file for s in states if s.live or s.run == current.run}
         known = next((state for state in states if state.run == current.run), None)
+        doubt = self.doubt(current, live) if known is None and not current.cancelled else None
+        if doubt is not None:
+            self.out.places |= {state.key: self.setting.branch.owner(state) for state in live}
+            message = f"{doubt} can't be read, and the run {current.workspace}/{current.name} stood there"
+            self.hold(current, "run-name-twice", message, "mend or remove that file")
+            return
+        self.out.places |= {s.key: current.file for s in states if s.live or s.run == current.run}
         if current.cancelled:
             self.out.end += [(state, "cancelled") for state in live]
             if known is None:
@@ -176,14 +182,15 @@ class _Names:
             else:
                 self.out.vanished.append(state)
 
+    def doubt(self, wish: Wish, live: list[RunState]) -> str | None:
+        """Another file in which the name stood and that can't be read now: the wish may be a second document of the name."""
+        owners = (self.setting.branch.owner(state) for state in live)
+        return next((path for path in owners if path in self.unreadable and path != wish.file), None)
+
     def new(self, wish: Wish, live: list[RunState]) -> None:
         """A run that is not published yet."""
-        unread = next((path for state in live if (path := self.setting.branch.owner(state)) in self.unreadable), None)
         if not wish.ok:
             self.out.held.append(wish)
-        elif unread is not None and unread != wish.file:
-            message = f"{unread} can't be read, and the run {wish.workspace}/{wish.name} stood there"
-            self.hold(wish, "run-name-twice", message, "mend or remove that file")
         elif (why := self.setting.blocked.get(wish.workspace)) is not None:
             self.hold(wish, "workspace-blocked", f"held back: {why}", "settle it, and publish again")
         else:
