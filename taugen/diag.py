@@ -11,6 +11,9 @@ from enum import StrEnum
 from taugen.words.credentials import hidden
 from taugen.words.names import printable
 
+MOST_CHARACTERS = 900
+"""Of a message, a path and a hint."""
+
 
 class Severity(StrEnum):
     """How much a finding matters: errors fail `check`, warnings fail it under ``--strict``, notes never."""
@@ -51,11 +54,16 @@ class Diagnostic:
     origin: Span | None = None
 
     def __post_init__(self) -> None:
-        """What was typed may stand in each: no credential gets any further, and nothing that a terminal or a CI log would act on."""
+        """What was typed may stand in each: no credential gets any further, nothing that a terminal or a CI log would act on, and no more
+        of it than somebody reads."""
         for name in ("message", "path", "hint"):
             text: str = getattr(self, name)
             safe = hidden(printable(text))
-            if safe is not text:
+            if len(safe) > MOST_CHARACTERS:
+                safe = f"{safe[:MOST_CHARACTERS]}…"
+            if name != "path":
+                safe = safe.strip()
+            if safe != text:
                 object.__setattr__(self, name, safe)
 
     def softened(self, why: str) -> "Diagnostic":

@@ -56,8 +56,13 @@ def command(
     # Asked before the rest is loaded: git answers meanwhile.
     changes = Since(place.root, since, ref) if since is not None else None
     from taugen.cli.output import colored
-    from taugen.pipeline.check import judge
+    from taugen.diag import Refused
+    from taugen.pipeline.check import judge, unopened
 
-    project, report = judge(place, ref, paths, changes)
-    reports.emit(wanted, report, project, color=colored(color))
+    checked: reports.Checked
+    try:
+        checked, report = judge(place, ref, paths, changes)
+    except Refused as refused:
+        checked, report = unopened(place, ref, refused)
+    reports.emit(wanted, report, checked, color=colored(color))
     return int(report.failed(strict=strict))

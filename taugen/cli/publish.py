@@ -49,7 +49,11 @@ def command(
         from taugen.pipeline.publish import Request, publish
 
         request = Request(directory, ref, branch, to, frozenset(allow), full, dry_run, accept)
-        outcome = publish(request, progress(), uncommitted)
+        show = progress()
+        try:
+            outcome = publish(request, show, uncommitted)
+        finally:
+            show("")
     say(published.write(outcome, source_lines(outcome.tree), dry_run=dry_run, color=colored(color, sys.stderr)))
     if outcome.commit:
         click.echo(outcome.commit)

@@ -11,17 +11,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
 if TYPE_CHECKING:
+    from taugen.load.tree import SourceTree
     from taugen.pipeline.check import Report
-    from taugen.pipeline.project import Project
 
 FORMATS = ("text", "json", "github", "gitlab", "sarif", "junit", "markdown")
 _EXTENSIONS = {".json": "json", ".sarif": "sarif", ".xml": "junit", ".md": "markdown", ".txt": "text"}
 _GITLAB = "gl-code-quality"
+
+
+class Checked(Protocol):
+    """What was checked: its files, and its folder in the repository."""
+
+    @property
+    def tree(self) -> "SourceTree": ...  # noqa: D102 - as the class says
+
+    @property
+    def prefix(self) -> str: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +72,10 @@ def _target(typed: str) -> Target:
     return Target(form, typed)
 
 
-def emit(wanted: Sequence[Target], report: "Report", project: "Project", *, color: bool) -> None:
+def emit(wanted: Sequence[Target], report: "Report", checked: Checked, *, color: bool) -> None:
     """Write a report everywhere. Raises `Refused` (exit 2) for a file that can't be written."""
     for one in wanted:
-        shown = text(one.form, report, project, color=color and one.file == "-")
+        shown = text(one.form, report, checked, color=color and one.file == "-")
         if one.file == "-":
             click.echo(shown, nl=False)
         else:
@@ -73,18 +83,18 @@ def emit(wanted: Sequence[Target], report: "Report", project: "Project", *, colo
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary and any(one == Target("github", "-") for one in wanted):
         with open(summary, "a", encoding="utf-8") as file:
-            file.write(text("markdown", report, project, color=False))
+            file.write(text("markdown", report, checked, color=False))
 
 
-def text(form: str, report: "Report", project: "Project", *, color: bool) -> str:
+def text(form: str, report: "Report", checked: Checked, *, color: bool) -> str:
     """A report in a format."""
     if form == "text":
         from taugen.cli.output import source_lines
         from taugen.outputs import text as people
 
-        return people.write(report, source_lines(project.tree), color=color)
+        return people.write(report, source_lines(checked.tree), color=color)
     write: Callable[..., str] = import_module(f"taugen.outputs.{form}").write
-    return write(report) if form == "json" else write(report, prefix=project.prefix)
+    return write(report) if form == "json" else write(report, prefix=checked.prefix)
 
 
 def save(file: str, content: str) -> None:

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from taugen.diag import Diagnostic, Refused, Severity, ordered
-from taugen.load.root import Place
+from taugen.load import git
+from taugen.load.root import ROOT_FILE, Place
 from taugen.load.since import Since
+from taugen.load.tree import SourceTree
 from taugen.pipeline.compile import Compiled, Compiler, duplicates
-from taugen.pipeline.project import Project, open_place
+from taugen.pipeline.project import Project, open_place, source_tree
 from taugen.pipeline.touched import rivals, touched
 from taugen.render.types import Rendered
 from taugen.validate import engine
@@ -35,6 +37,23 @@ class Report:
     def failed(self, *, strict: bool = False) -> bool:
         """Whether `check` exits 1."""
         return bool(self.count(Severity.ERROR) or (strict and self.count(Severity.WARNING)))
+
+
+@dataclass(frozen=True, slots=True)
+class Unopened:
+    """A project of which nothing can be read: its files, for the findings that say why."""
+
+    tree: SourceTree
+    prefix: str
+
+
+def unopened(place: Place, ref: str | None, refused: Refused) -> tuple[Unopened, Report]:
+    """The report of a project that `judge` could not open, where findings say why; raises what was raised where none does."""
+    if not refused.findings:
+        raise refused
+    top = git.toplevel(place.root)
+    prefix = "" if top is None or top.resolve() == place.root else place.root.relative_to(top.resolve()).as_posix()
+    return Unopened(source_tree(place.root, place.trusted or ref, [ROOT_FILE]), prefix), Report(tuple(ordered(refused.findings)), 1, 0)
 
 
 def judge(place: Place, ref: str | None = None, paths: Sequence[Path] = (), since: Since | None = None) -> tuple[Project, Report]:

@@ -27,17 +27,23 @@ MAX_FILE = 1024 * 1024  # bytes of one policy file
 def load_project_file(tree: SourceTree, root_file: str = ROOT_FILE) -> tuple[Item[model.Project] | None, list[Diagnostic]]:
     """Read the Project alone; None if it can't be read."""
     found: list[Diagnostic] = []
-    return _project(tree, root_file, found), found
+    parsed = _project(tree, root_file, found)
+    return None if parsed is None else parsed.item, found
 
 
 def load_policy(
     tree: SourceTree, *, root_file: str = ROOT_FILE, repositories: Repositories | None = None
 ) -> tuple[Policy | None, list[Diagnostic]]:
-    """Read all policy; None only if the Project can't be read. `repositories` is where pinned ones are; left out: the user's cache."""
-    project, found = load_project_file(tree, root_file)
-    if project is None:
+    """Read all policy; None only if nothing of the Project can be read: without what is wrong in it the rest is looked at all the same.
+    `repositories` is where pinned ones are; left out: the user's cache."""
+    found: list[Diagnostic] = []
+    parsed_project = _project(tree, root_file, found)
+    project = None if parsed_project is None else parsed_project.item or parsed_project.partial
+    if parsed_project is None or project is None:
         return None, found
     sources = open_sources(tree, project, repositories)
+    if parsed_project.item is None and has_errors(sources.findings):
+        return None, found  # what could not be read may have said where policy is
     found += sources.findings
     parsed: list[Parsed] = []
     hidden: set[Key] = {ANY} if has_errors(sources.findings) else set()
@@ -82,7 +88,7 @@ def _read_file(tree: SourceTree, path: str, label: str, found: list[Diagnostic],
     return parsed
 
 
-def _project(tree: SourceTree, root_file: str, found: list[Diagnostic]) -> Item[model.Project] | None:
+def _project(tree: SourceTree, root_file: str, found: list[Diagnostic]) -> Parsed | None:
     parsed = _read_file(tree, root_file, root_file, found, set())
     projects = [p for p in parsed if p.kind == "Project"]
     for other in parsed:
@@ -97,7 +103,7 @@ def _project(tree: SourceTree, root_file: str, found: list[Diagnostic]) -> Item[
     if not projects and not found:
         hint = f"start it with apiVersion: {model.API_VERSION} and kind: Project"
         found.append(Diagnostic("policy-project", f"{root_file} holds no Project", Span(root_file), hint=hint))
-    return projects[0].item if projects else None
+    return projects[0] if projects else None
 
 
 def _assemble(project: Item[model.Project], parsed: list[Parsed], pinned: Mapping[str, str], found: list[Diagnostic]) -> Policy:

@@ -39,6 +39,10 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
             yield project.finding(
                 ID, path, message, hint=f"write a relative path without .., such as {path[0] if path[0] != 'output' else 'clusters'}"
             )
+    named = [part for part in project.spec.output.path.split("/") if part not in {"", "."}]
+    if any(part.casefold() == ".git" for part in named) or named[:1] == [".taugen"]:
+        message = f"{shown(project.spec.output.path)} is {'taugen' if named[:1] == ['.taugen'] else 'Git'}'s own place"
+        yield project.finding(ID, ("output", "path"), message, hint="write another folder, such as clusters")
     if not any(part not in {"", "."} for part in project.spec.output.path.split("/")):
         message = "the deploy tree can't be the whole branch"
         yield project.finding(ID, ("output", "path"), message, hint="write a folder, such as clusters")
