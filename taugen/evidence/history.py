@@ -33,7 +33,7 @@ class State(StrEnum):
 
 
 _TERMINAL = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.DEACTIVATED, State.INVALID})
-_STATES = {
+STATES = {
     EventType.SUBMITTED: State.SUBMITTED,
     EventType.QUEUED: State.QUEUED,
     EventType.ADMITTED: State.ADMITTED,
@@ -49,7 +49,8 @@ _STATES = {
     EventType.CANCELLED: State.CANCELLED,
     EventType.SUPERSEDED: State.FAILED,
 }
-_AT = {EventType.SUBMITTED: 0, EventType.QUEUED: 1, EventType.RESERVED: 2, EventType.ADMITTED: 3, EventType.POD_STARTED: 4}
+"""The state after an event; other events leave it as it is."""
+RANK = {EventType.SUBMITTED: 0, EventType.QUEUED: 1, EventType.RESERVED: 2, EventType.ADMITTED: 3, EventType.POD_STARTED: 4}
 """Which of two events of one second comes first: the API's times have no fractions."""
 
 
@@ -140,19 +141,19 @@ class History:
 
 def order(events: Iterable[Event]) -> list[Event]:
     """Without duplicates, as they happened."""
-    return sorted({event.key: event for event in events}.values(), key=lambda e: (e.time, _AT.get(e.type, 9), e.order))
+    return sorted({event.key: event for event in events}.values(), key=lambda e: (e.time, RANK.get(e.type, 9), e.order))
 
 
 def fold(events: Iterable[Event]) -> History | None:
     """The history of an attempt; None without any event that sets a state."""
     happened = order(events)
     terminal = next((event for event in happened if event.type in TERMINAL), None)
-    told = [event for event in happened if event.type in _STATES and event.type not in TERMINAL]
+    told = [event for event in happened if event.type in STATES and event.type not in TERMINAL]
     last = terminal or (told[-1] if told else None)
     if last is None:
         return None
     return History(
-        state=_STATES[last.type],
+        state=STATES[last.type],
         since=last.time,
         reason=_why(last, happened, "reason"),
         message=_why(last, happened, "message"),
@@ -178,7 +179,7 @@ def _text(value: Json) -> str:
 
 def _why(last: Event, happened: Iterable[Event], what: str) -> str:
     """The reason of a state: of the queue's, what Kueue said last."""
-    if _STATES[last.type] in (State.QUEUED, State.SUBMITTED):
+    if STATES[last.type] in (State.QUEUED, State.SUBMITTED):
         later = [event for event in happened if event.type is EventType.INADMISSIBLE and event.time >= last.time]
         last = later[-1] if later else last
     return _text(last.data.get(what))
