@@ -250,7 +250,7 @@ def push(repo: Path | str, remote: str, new: str, ref: str, expect_old: str | No
     args = ["push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed", lease]
     try:
         got = git.run(
-            [*args, "--", _safe(remote), f"{new}:{ref}"], cwd=repo, check=False, allow=git.protocols_for(remote), timeout=git.REMOTE_TIMEOUT
+            [*args, "--", safe(remote), f"{new}:{ref}"], cwd=repo, check=False, allow=git.protocols_for(remote), timeout=git.REMOTE_TIMEOUT
         )
     except git.GitError as error:
         return PushResult(Pushed.FAILED, str(error))
@@ -278,7 +278,7 @@ def fetch(repo: Path | str, remote: str, ref: str) -> str | None:
     kept = "refs/taugen/fetch/" + hashlib.sha256(f"{remote}\0{ref}".encode()).hexdigest()[:16]
     args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=", "--end-of-options"]
     got = git.run(
-        [*args, _safe(remote), f"+{ref}:{kept}"], cwd=repo, check=False, allow=git.protocols_for(remote), timeout=git.REMOTE_TIMEOUT
+        [*args, safe(remote), f"+{ref}:{kept}"], cwd=repo, check=False, allow=git.protocols_for(remote), timeout=git.REMOTE_TIMEOUT
     )
     if got.code == 0:
         return git.resolve(repo, kept)
@@ -288,7 +288,8 @@ def fetch(repo: Path | str, remote: str, ref: str) -> str | None:
     raise git.GitError(args, got.code, said)
 
 
-def _safe(remote: str) -> str:
+def safe(remote: str) -> str:
+    """The address, if git takes it for one. Raises `GitError` for an option, and for a transport that is a program."""
     if remote.startswith("-") or "::" in remote.split("/", 1)[0]:
         raise git.GitError(["remote"], 128, f"{remote!r} is no https, ssh or file address")
     return remote

@@ -248,10 +248,10 @@ class CatFile:
     # Requests that are certain to fit into the smallest pipe (4 KiB): git may be busy answering while they are written.
     _AHEAD = 50
 
-    def __init__(self, repo: Path | str) -> None:
+    def __init__(self, repo: Path | str, env_extra: Mapping[str, str] | None = None) -> None:
         args = ["cat-file", "--batch"]
         self._said = spool(args)
-        self._process = start(args, cwd=repo, stderr=self._said)
+        self._process = start(args, cwd=repo, stderr=self._said, env=environment(extra=env_extra))
         self._owner = os.getpid()
         self._end = weakref.finalize(self, _stop_own, self._process, self._said, self._owner)
 

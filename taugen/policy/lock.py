@@ -11,7 +11,6 @@ is the only function of the compiler that fetches policy, and only `taugen lock`
 """
 
 import hashlib
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from taugen.diag import Diagnostic, Refused, Span
 from taugen.load import git, nodes
+from taugen.load.cache import cache_folder
 from taugen.load.tree import GitTree, SourceTree, Unreadable
 from taugen.policy import model
 from taugen.words import Json, dotted
@@ -143,15 +143,6 @@ def label(url: str) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------------- cache
-
-
-def cache_folder() -> Path:
-    """Where fetched repositories are: TAUGEN_CACHE, else the user's cache folder."""
-    own = os.environ.get("TAUGEN_CACHE")
-    if own:
-        return Path(own)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "taugen"
 
 
 class Cache:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from taugen.diag import Diagnostic, Refused, Severity
+from taugen.load.cache import cache_folder
 from taugen.policy import lock
 from taugen.policy.load import load_policy
 from taugen.policy.model import GitSource
@@ -201,6 +202,6 @@ def test_labels(url: str, label: str) -> None:
 
 def test_the_cache_is_where_it_is_said_to_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert lock.cache_folder() == tmp_path / "taugen"
+    assert cache_folder() == tmp_path / "taugen"
     monkeypatch.setenv("TAUGEN_CACHE", str(tmp_path / "own"))
     assert lock.Cache().place("x").parent == tmp_path / "own" / "repositories"

@@ -1,0 +1,114 @@
+"""The history of a branch as one stream.
+
+In: a repository and a commit. Out: its commits, each with the files that it changed. One git process, whatever the number of commits. What
+must never happen: a commit message or a file name taken for something that git said: fields are told apart by NUL, which neither can hold,
+and by their number.
+"""
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from taugen.load import git
+
+_FORMAT = "--format=%x01%H%x00%P%x00%an%x00%B"
+_SETTINGS = ("-c", "log.showSignature=false", "-c", "diff.ignoreSubmodules=none", "-c", "diff.orderFile=/dev/null")
+_OPTIONS = ("-z", "--raw", "--no-renames", "--no-abbrev", "--root", "--no-ext-diff", "--no-textconv", "--topo-order", "--encoding=UTF-8")
+_AT_ONCE = 100
+"""Paths up to which git is told what to look for; it compares each change with each of them."""
+
+
+class Change(NamedTuple):
+    """A file that a commit changed: `status` as git says it (``A``, ``M``, ``D``, ``T``; a letter a parent for a merge), the new mode and
+    object id."""
+
+    status: str
+    path: str
+    mode: str
+    blob: str
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit, and what it changed: against all of its parents, or against that with the number `parent`."""
+
+    sha: str
+    parents: tuple[str, ...]
+    author: str
+    message: str
+    changes: list[Change]
+    parent: int = 0
+
+
+def commits(repo: Path, tip: str, *, forwards: bool = False, each_parent: bool = False, paths: Sequence[str] = ()) -> Iterator[Commit]:
+    """The commits that lead to `tip`, newest first or `forwards`, children never on the wrong side of their parents.
+
+    A merge says what differs from all parents, or, with `each_parent`, comes once for each parent with what differs from that one. With
+    `paths` only commits that changed one of them. To be read to its end. Raises `GitError`.
+    """
+    args = ["log", *_OPTIONS, "-m" if each_parent else "-c", _FORMAT, *(["--reverse"] * forwards), "--end-of-options", tip, "--", *paths]
+    said = git.spool(args)
+    process = git.start([*_SETTINGS, *args], cwd=repo, stdin=subprocess.DEVNULL, stderr=said)
+    try:
+        assert process.stdout is not None
+        yield from _numbered(_read(_tokens(process.stdout)))
+        if code := process.wait():
+            said.seek(0)
+            raise git.GitError(args, code, said.read().decode("utf-8", "replace"))
+    finally:
+        git.stop(process)
+        said.close()
+
+
+def last_changes(repo: Path, tip: str, paths: Sequence[str]) -> dict[str, str]:
+    """The newest commit that changed each path, by path; a path that no commit changed is left out. Raises `GitError`."""
+    left = set(paths)
+    found: dict[str, str] = {}
+    for commit in commits(repo, tip, paths=sorted(left) if len(left) <= _AT_ONCE else ()):
+        for change in commit.changes:
+            if change.path in left:
+                left.discard(change.path)
+                found[change.path] = commit.sha
+    return found
+
+
+def _tokens(stream: IO[bytes]) -> Iterator[str]:
+    rest = b""
+    while block := stream.read(1 << 20):
+        *whole, rest = (rest + block).split(b"\0")
+        yield from [token.decode("utf-8", "surrogateescape") for token in whole]
+    if rest.strip(b"\n"):
+        yield rest.decode("utf-8", "surrogateescape")
+
+
+def _read(tokens: Iterator[str]) -> Iterator[Commit]:
+    commit: Commit | None = None
+    for token in tokens:
+        start = token.lstrip("\n")
+        if start.startswith(":"):
+            assert commit is not None
+            commit.changes.append(_change(start, next(tokens)))
+        elif start.startswith("\x01"):
+            if commit is not None:
+                yield commit
+            commit = Commit(start[1:], tuple(next(tokens).split()), next(tokens), next(tokens), [])
+    if commit is not None:
+        yield commit
+
+
+def _change(raw: str, path: str) -> Change:
+    """``:100644 100644 old new M``; of a merge a colon, a mode and an id more for each further parent."""
+    fields = raw.split(" ")
+    parents = len(fields[0]) - len(fields[0].lstrip(":"))
+    return Change(fields[-1], path, fields[parents], fields[-2])
+
+
+def _numbered(stream: Iterator[Commit]) -> Iterator[Commit]:
+    """A merge that comes once for each parent says which it is."""
+    last, at = "", 0
+    for commit in stream:
+        at = at + 1 if commit.sha == last else 0
+        last = commit.sha
+        yield commit if at == 0 else Commit(commit.sha, commit.parents, commit.author, commit.message, commit.changes, at)
