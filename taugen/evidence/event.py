@@ -66,6 +66,8 @@ class EventType(StrEnum):
     """The object is gone, and the deploy branch has a later attempt. data: by (number of that attempt)."""
     DELETED = "deleted"
     """The object is gone though the deploy branch has it."""
+    NODE = "node"
+    """Of no attempt: a condition of a node's health changed. data: node, condition, status, reason, message; apart: condition, status."""
 
 
 TERMINAL = frozenset(
@@ -104,6 +106,11 @@ class Event:
     def path(self, attempt: AttemptKey) -> str:
         """Where it stands."""
         return f"{attempt.folder}/events/{stamp(self.time)}-{self.type}-{self.key}.json"
+
+    def path_of_node(self, cluster: str) -> str:
+        """Where an event of a node stands, by day."""
+        stamped = stamp(self.time)
+        return f"{cluster}/nodes/{stamped[:4]}/{stamped[4:6]}/{stamped[6:8]}/{stamped}-{self.type}-{self.key}.json"
 
     def content(self) -> bytes:
         """Its file: canonical JSON and a line end. Raises CanonicalError for data that JSON can't hold."""

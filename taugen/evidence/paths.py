@@ -20,6 +20,9 @@ _FILE = re.compile(
 )
 
 
+_NODE = re.compile(rf"(?P<cluster>{_PART})/nodes/(?P<day>\d{{4}}/\d{{2}}/\d{{2}})/{_EVENT}")
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class RunKey:
     """A run on a cluster. `run` is `<slug>-<digest8>`."""
@@ -98,6 +101,14 @@ def parse(path: str) -> Place | None:
         return Place(run, attempt, "event", _spelled(found["time"]), found["type"])
     kind: Kind = "record" if found["record"] else "log" if found["pod"] else "metrics" if found["series"] == "metrics" else "checkpoints"
     return Place(run, attempt, kind)
+
+
+def node_event(path: str) -> tuple[str, str] | None:
+    """(cluster, time) of an event of a node's health, ``<cluster>/nodes/<yyyy>/<mm>/<dd>/…``; None for any other path."""
+    found = _NODE.fullmatch(path)
+    if found is None or found["type"] != "node" or found["day"].replace("/", "") != found["time"][:8]:
+        return None
+    return found["cluster"], _spelled(found["time"])
 
 
 def stamp(time: str) -> str:

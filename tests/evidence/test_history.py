@@ -95,3 +95,13 @@ def test_the_same_event_has_the_same_file():
     one = Event(EventType.ADMITTED, T(1), "u", {"b": 1, "a": 2})
     assert one.content() == Event(EventType.ADMITTED, T(1), "u", {"a": 2, "b": 1}).content()
     assert one.key != Event(EventType.ADMITTED, T(1), "v").key
+
+
+def test_events_of_nodes_stand_by_day():
+    one = Event(EventType.NODE, "2026-05-04T10:00:07Z", "n-1", {"node": "gpu-7"})
+    path = one.path_of_node("fjord")
+    assert path.startswith("fjord/nodes/2026/05/04/20260504T100007Z-node-")
+    assert paths.node_event(path) == ("fjord", "2026-05-04T10:00:07Z")
+    assert paths.parse(path) is None
+    for bad in (path.replace("/04/", "/05/"), path.replace("-node-", "-note-"), path + "x", one.path(RUN.attempt(1))):
+        assert paths.node_event(bad) is None
