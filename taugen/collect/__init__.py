@@ -1,4 +1,5 @@
-"""The collector: what a cluster's API says about runs, as events of the evidence branch.
+"""The collector: from a cluster's API to evidence.
 
-`collect` is the only part of taugen that talks to a cluster; Git is its only state.
+`api` is the door to Kubernetes and `clock` the one to time; `watch` follows resources, `derive` turns objects into events, `runs` says
+whose they are, `logs`, `metrics` and `checkpoints` read what stands beside, `loop` puts it all together and commits.
 """
