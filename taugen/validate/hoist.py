@@ -36,7 +36,8 @@ def _children(node: Schema) -> Iterator[tuple[Any, Any, Schema, str]]:
 @dataclass(slots=True)
 class _Hoister:
     sizes: dict[str, int] = field(default_factory=dict)
-    digests: dict[int, str] = field(default_factory=dict)
+    digests: dict[int, tuple[Schema, str]] = field(default_factory=dict)
+    """By the node's id, which stays its own as long as the node is kept here."""
     uses: Counter[str] = field(default_factory=Counter)
     names: dict[str, str] = field(default_factory=dict)
     defs: dict[str, Schema] = field(default_factory=dict)
@@ -46,10 +47,10 @@ class _Hoister:
         known = self.digests.get(id(node))
         if known is None:
             text = json.dumps(node, sort_keys=True, separators=(",", ":"))
-            known = hashlib.sha256(text.encode()).hexdigest()
+            known = node, hashlib.sha256(text.encode()).hexdigest()
             self.digests[id(node)] = known
-            self.sizes[known] = len(text)
-        return known
+            self.sizes[known[1]] = len(text)
+        return known[1]
 
     def count(self, node: Schema) -> None:
         """Count uses; below an equal schema seen before nothing is counted twice, as it will be there once."""

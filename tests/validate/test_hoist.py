@@ -1,7 +1,7 @@
 import json
 import random
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from taugen.validate.hoist import HOIST_FROM, dump, hoist
@@ -72,7 +72,14 @@ trees = st.recursive(
 )
 
 
+def nested(*steps, inner=BIG):
+    for step in reversed(steps):
+        inner = {step: [inner]} if step == "allOf" else {step: inner}
+    return inner
+
+
 @given(trees)
+@example({"properties": {"a": nested("items", "items"), "b": nested("items", "allOf"), "c": {"items": {"type": "string"}}}})
 def test_hoisting_changes_no_meaning_and_is_a_function_of_the_content(tree):
     out = hoist(tree)
     assert inline(out, out.get("$defs", {})) == tree
