@@ -14,6 +14,8 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 RUN --mount=type=bind,from=build,source=/wheels,target=/wheels \
     pip install --no-cache-dir --disable-pip-version-check --no-index --find-links /wheels /wheels/taugen-*.whl
+# ssh wants a name for who runs it.
+RUN useradd --uid 65532 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin taugen
 # Nobody: the container needs no more than to read the repository that is mounted.
 USER 65532:65532
 WORKDIR /repo

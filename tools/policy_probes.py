@@ -114,6 +114,8 @@ _H100 = {
 _CPUS: Mapping[Change, Any] = {("Cluster", "near", "nodePools"): [_CPU]}
 _GPUS: Mapping[Change, Any] = {("Cluster", "near", "nodePools"): [_H100]}
 _TYPE: Mapping[Change, Any] = {**_CPUS, ("Flavor", "cpu", "nodeLabels"): {"node.kubernetes.io/instance-type": "m7i"}}
+_COLLECTS: Mapping[Change, Any] = {("Cluster", "near", "collector.image"): IMAGE}
+_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDIhz2GK/XCUj4i6Q5yQJNL1MKMY0RxzPV2QrBqfHrDq"
 _CLUSTER = {
     "gitops.engine": Probe("near", "flux", "argocd"),
     "gitops.url": Probe("near", "https://git.example.org/fleet.git", "https://git.example.org/other.git"),
@@ -133,6 +135,15 @@ _CLUSTER = {
     "nodePools[].gpus": _judged("near", 8, 4, _GPUS),
     "labels": Probe("near", None, {"region": "north"}),
     "overlays": Probe("near", None, ["mine"]),
+    "collector.image": Probe("near", IMAGE, OTHER),
+    "collector.url": Probe("near", None, "https://git.example.org/evidence.git", _COLLECTS),
+    "collector.secret": Probe("near", None, "evidence-key", _COLLECTS),
+    "collector.keys": Probe("near", None, [_KEY], _COLLECTS),
+    "collector.logs.every": Probe("near", "5m", "10m", _COLLECTS),
+    "collector.logs.store": Probe("near", None, "s3://logs", _COLLECTS),
+    "collector.storages": Probe("near", None, {"data": "data"}, _COLLECTS),
+    "metrics.prometheus": Probe("near", "http://a:9090", "http://b:9090", _COLLECTS),
+    "metrics.queries": Probe("near", None, {"gpu": "avg(a)"}, {**_COLLECTS, ("Cluster", "near", "metrics.prometheus"): "http://a:9090"}),
 }
 _FLAVORS = {
     "gpuClass": Probe("h100", "h100-80gb", "h100-94gb", {}, ("gpu",)),

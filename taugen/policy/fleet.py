@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from taugen.policy.collector import ClusterMetrics, Collector
 from taugen.policy.types import Amount, DnsName, LabelKey, LabelValue, Spec
 from taugen.spec.model import ComputeSection, DataSection, ResilienceSection, RuntimeSection
 from taugen.spec.types import Count, Duration, ImageRef, Text
@@ -181,4 +182,6 @@ class Cluster(Spec):
         default_factory=dict, description="Labels of the cluster, e.g. region: written on its Applications and Kustomizations."
     )
     overlays: list[DnsName] = Field(default_factory=list, description="Overlays that patch what is rendered for it, in this order.")
+    collector: Collector | None = Field(None, description="What writes evidence from the cluster; left out: nothing does.")
+    metrics: ClusterMetrics | None = Field(None, description="Where numbers about the cluster's work come from.")
     role: Literal["standalone"] = Field("standalone", description="standalone; manager and worker come with MultiKueue.")

@@ -138,8 +138,6 @@ _LATER: Mapping[tuple[str, str], str] = {
     ("Platform", "queueing.fairSharing.preemptionStrategies"): "it comes with the bootstrap of Kueue's configuration",
     ("Platform", "defaults.storage.image_assets"): "name assets in each run, or build them into the image",
     ("Workspace", "defaults.storage.image_assets"): "name assets in each run, or build them into the image",
-    ("Cluster", "collector"): "the collector is not built yet",
-    ("Cluster", "metrics"): "metrics are not built yet",
     ("Workspace", "limits.runs"): "nothing counts a workspace's runs yet",
     ("Workspace", "limits.gpuHours"): "nothing counts a workspace's GPU hours yet",
 }

@@ -5,6 +5,7 @@ Every accepted field is read by `resolve`, `render`, `publish` or a rule; what l
 (`policy.hints`), and so are the kinds of `LATER`.
 """
 
+from taugen.policy.collector import ClusterMetrics, Collector, CollectorLogs
 from taugen.policy.fleet import (
     Cluster,
     CodePolicy,
@@ -68,7 +69,8 @@ from taugen.policy.types import Amount, Bound, DnsName, LabelKey, LabelValue, Ob
 
 __all__ = [
     "API_VERSION", "CONDITION_PREFIX", "DEFAULT_KEYS", "KINDS", "LATER", "OVERRIDES", "Amount", "Applies", "BorrowWithinCohort", "Bound",
-    "Bounds", "Claim", "Cluster", "CodePolicy", "CohortSpec", "Defaults", "DnsName", "EgressRule", "EvidencePlace", "FairSharing",
+    "Bounds", "Claim", "Cluster", "ClusterMetrics", "CodePolicy", "CohortSpec", "Collector", "CollectorLogs",
+    "Defaults", "DnsName", "EgressRule", "EvidencePlace", "FairSharing",
     "Flavor", "FlavorQuotas", "Fungibility", "GitOps", "GitSource", "HealthAction", "HealthCheck", "HealthImages", "HealthPolicy",
     "HealthTaint", "Identity", "Images", "KindImages", "KueueFairSharing", "LabelKey", "LabelValue", "Level", "Limits", "Network",
     "NodePool", "ObjectName", "Output", "Platform", "PolicySource", "Preemption", "PriorityTier", "Profile", "ProfileRdma", "Project",

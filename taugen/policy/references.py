@@ -23,6 +23,10 @@ class Reference(NamedTuple):
 
 def references(policy: Policy) -> Iterator[Reference]:
     """All references of all documents, what could be read of broken ones included."""
+    for item in policy.each("Cluster"):
+        collector = item.spec.collector
+        for name in collector.storages if collector is not None else ():
+            yield Reference(item, ("collector", "storages", name), "Storage", name)
     for item in policy.each("Flavor"):
         yield from _flavor(item)
     for item in policy.each("Cohort"):

@@ -141,6 +141,10 @@ def _kept(run: "ResolvedRun") -> dict[str, Json]:
     request: dict[str, Json] = {"kind": run.kind, "nodes": run.nodes, "gpus": run.gpus, "gpuClass": run.gpu_class, "profile": run.profile}
     request |= {"queue": run.placement.cluster_queue, "tier": run.placement.tier, "image": run.image, "maxDuration": run.max_duration}
     out: dict[str, Json] = {"request": {k: v for k, v in request.items() if v is not None}}
+    if run.mounts:
+        out["mounts"] = {mount.path: mount.claim for mount in run.mounts}
+    if run.output is not None:
+        out["output"] = run.output
     if run.checkpoint is not None:
         out["checkpoint"] = {f.name: v for f in fields(run.checkpoint) if (v := getattr(run.checkpoint, f.name)) is not None}
     for key, section in (("resilience", run.resilience), ("metrics", run.metrics), ("experiment", run.experiment), ("model", run.model)):

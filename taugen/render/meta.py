@@ -10,6 +10,9 @@ from taugen.render.types import Object, Rendered
 from taugen.words import Json
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
+RBAC = "rbac.authorization.k8s.io/v1"
+UNMANAGED = "taugen.dev/kueue"
+"""Label of taugen's own namespaces, value `unmanaged`: Kueue's managedJobsNamespaceSelector leaves them out."""
 WORKSPACE = "taugen.dev/workspace"
 
 FLUX_SUBSTITUTE = "kustomize.toolkit.fluxcd.io/substitute"

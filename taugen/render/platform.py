@@ -6,6 +6,7 @@ In: a policy. Out: every object of `<cluster>/{gitops,platform,workspaces}/` and
 
 from taugen.policy.set import Policy
 from taugen.render import kueue, tenancy
+from taugen.render.collector import collector_objects
 from taugen.render.gitops import gitops_objects
 from taugen.render.health import health_objects
 from taugen.render.types import Rendered
@@ -18,7 +19,8 @@ def render_platform(policy: Policy) -> list[Rendered]:
 
 def render_cluster(policy: Policy, cluster: str) -> list[Rendered]:
     """The platform's objects of one cluster."""
-    out = [*gitops_objects(policy, cluster), *kueue.cluster_objects(policy, cluster), *health_objects(policy, cluster)]
+    out = [*gitops_objects(policy, cluster), *kueue.cluster_objects(policy, cluster)]
+    out += [*collector_objects(policy, cluster), *health_objects(policy, cluster)]
     for workspace in workspaces_on(policy, cluster):
         out += tenancy.workspace_objects(policy, workspace, cluster)
         out.append(tenancy.constant(policy, workspace, cluster))

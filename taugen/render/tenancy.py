@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from taugen.policy import model
 from taugen.policy.set import Item, Policy
-from taugen.render import kueue, meta, network, storage
+from taugen.render import collector, kueue, meta, network, storage
 from taugen.render.gitops import names
 from taugen.render.types import Object, Rendered
 from taugen.words import Json
@@ -75,6 +75,7 @@ def _objects(policy: Policy, item: Item[model.Workspace], cluster: str) -> Itera
         yield _applier(item)
         account: Object = {"kind": "ServiceAccount", "name": names.applier(item.name), "namespace": names.namespace(engine)}
         yield _binding(item, "taugen-runs", [account])
+    yield from collector.reader(item, policy.clusters[cluster])
     yield from network.policies(item)
     yield _object(item, "v1", "ResourceQuota", "taugen", {"hard": {**_QUOTA}})
     default: Object = {"type": "Container", "defaultRequest": {**_DEFAULT_REQUEST}}

@@ -123,8 +123,6 @@ def test_later_kinds(kind: str) -> None:
         ("Platform", "{defaults: {storage: {image_assets: []}}}", "spec.defaults.storage.image_assets"),
         ("Workspace", "{namespace: a, queues: [{name: a, queue: b}], defaults: {storage: {image_assets: []}}}",
          "spec.defaults.storage.image_assets"),
-        ("Cluster", "{gitops: {engine: flux, url: 'https://a/b'}, collector: {}}", "spec.collector"),
-        ("Cluster", "{gitops: {engine: flux, url: 'https://a/b'}, metrics: {prometheus: x}}", "spec.metrics"),
     ],
 )  # fmt: skip
 def test_later_fields(kind: str, spec: str, path: str) -> None:

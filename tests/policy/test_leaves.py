@@ -102,6 +102,15 @@ SAMPLES: dict[str, dict[str, Any]] = {
         ],
         "labels": {"region": "north"},
         "overlays": ["eks"],
+        "collector": {
+            "image": "registry.tern.example/base/taugen:1",
+            "url": "https://git.tern.example/evidence",
+            "secret": "key",
+            "keys": ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDIhz2GK/XCUj4i6Q5yQJNL1MKMY0RxzPV2QrBqfHrDq"],
+            "logs": {"every": "10m", "store": "s3://logs"},
+            "storages": {"data": "data"},
+        },
+        "metrics": {"prometheus": "http://prometheus:9090", "queries": {"gpu": "avg(x)"}},
         "role": "standalone",
     },
     "Flavor": {
@@ -192,7 +201,10 @@ SAMPLES: dict[str, dict[str, Any]] = {
 }
 
 Path = tuple[str | int, ...]
-FREE = {"labels", "nodes", "nodeLabels", "annotations", "allocatable", "resources", "pricing", "nccl", "override", "env", "env_secret"}
+FREE = {
+    "labels", "nodes", "nodeLabels", "annotations", "allocatable", "resources", "pricing", "nccl", "override", "env", "env_secret",
+    "storages", "queries",
+}  # fmt: skip
 """Mappings whose keys are the user's."""
 TEXT_OF_USERS = {"nccl", "env"}
 """Values that arrive as typed, so that a number is no mistake."""

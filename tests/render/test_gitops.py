@@ -137,9 +137,10 @@ def test_kustomizations(paths):
 
 
 def test_the_platform_waits_for_queues_but_not_for_those_on_hold(paths):
-    rule, daemons = kustomizations(paths)["platform"]["healthCheckExprs"]
+    rule, daemons, collector = kustomizations(paths)["platform"]["healthCheckExprs"]
     assert (rule["apiVersion"], rule["kind"]) == ("kueue.x-k8s.io/v1beta2", "ClusterQueue")
     assert daemons == {"apiVersion": "apps/v1", "kind": "DaemonSet", "current": "has(metadata.name)"}, "a node away holds up nothing"
+    assert collector == {**daemons, "kind": "Deployment"}, "nor does a key that is not there yet"
 
 
 def test_the_repository(paths):

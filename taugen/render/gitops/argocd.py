@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from importlib import resources
 
 from taugen.policy import model
+from taugen.policy.collector import NAMESPACE as COLLECTOR_NAMESPACE
 from taugen.policy.health import NAMESPACE as HEALTH_NAMESPACE
 from taugen.policy.set import Item, Policy
 from taugen.render import health, meta
@@ -40,14 +41,15 @@ _WAVE_PROJECT, _WAVE_PLATFORM, _WAVE_WORKSPACE, _WAVE_RUNS = -1, 0, 1, 2
 _PLATFORM_KINDS = [("", "Namespace")] + [
     ("kueue.x-k8s.io", kind) for kind in ("ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "WorkloadPriorityClass")
 ]
+_ROLE_KINDS = [("rbac.authorization.k8s.io", "ClusterRole"), ("rbac.authorization.k8s.io", "ClusterRoleBinding")]
 _HEALTH_KINDS = [
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"),
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"),
-    ("rbac.authorization.k8s.io", "ClusterRole"),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+    *_ROLE_KINDS,
     ("readiness.node.x-k8s.io", "NodeReadinessRule"),
 ]
 _HEALTH_INSIDE = [("", "ConfigMap"), ("apps", "DaemonSet")]
+_COLLECTOR_INSIDE = [("", "ConfigMap"), ("apps", "Deployment")]
 _WORKSPACE_KINDS = [
     ("", "LimitRange"),
     ("", "PersistentVolumeClaim"),
@@ -98,10 +100,14 @@ def _project_name(item: Item[model.Cluster]) -> str:
 
 def _platform_project(item: Item[model.Cluster], present: list[Item[model.Workspace]], *, watched: bool) -> Object:
     """`watched`: the cluster has node health, whose kinds are permitted only then."""
-    spaces = ["default", *sorted({w.spec.namespace for w in present} | ({HEALTH_NAMESPACE} if watched else set()))]
+    collected = item.spec.collector is not None
+    own = ({HEALTH_NAMESPACE} if watched else set()) | ({COLLECTOR_NAMESPACE} if collected else set())
+    spaces = ["default", *sorted({w.spec.namespace for w in present} | own)]
     spec = _project(item, f"Queues and workspaces of cluster {item.name}, made by taugen.", spaces)
-    spec["clusterResourceWhitelist"] = _kinds([*_PLATFORM_KINDS, *(_HEALTH_KINDS if watched else ())])
-    spec["namespaceResourceWhitelist"] = _kinds([*(_HEALTH_INSIDE if watched else ()), *_WORKSPACE_KINDS])
+    whole = _HEALTH_KINDS if watched else _ROLE_KINDS if collected else []
+    inside = [*(_HEALTH_INSIDE if watched else []), *(_COLLECTOR_INSIDE if collected else [])]
+    spec["clusterResourceWhitelist"] = _kinds([*_PLATFORM_KINDS, *whole])
+    spec["namespaceResourceWhitelist"] = _kinds([*dict.fromkeys(inside), *_WORKSPACE_KINDS])
     return _object(item, "AppProject", _project_name(item), spec, wave=_WAVE_PROJECT)
 
 

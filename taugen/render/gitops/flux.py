@@ -76,10 +76,10 @@ def _platform(policy: Policy, item: Item[model.Cluster]) -> Object:
     active = "status.conditions.exists(c, c.type == 'Active' && (c.status == 'True' || !c.reason.endsWith('NotFound')))"
     spec = _sync(policy, item, "platform", timeout="5m0s")
     spec["wait"] = True
-    # Any node that is away keeps a DaemonSet of node health from being ready: that must not hold up queues and workspaces. It stands here
-    # without node health too: the commit that brings or removes it would wait otherwise.
-    anyhow: Object = {"apiVersion": "apps/v1", "kind": "DaemonSet", "current": "has(metadata.name)"}
-    spec["healthCheckExprs"] = [{"apiVersion": KUEUE, "kind": "ClusterQueue", "current": active}, anyhow]
+    # Any node that is away keeps a DaemonSet of node health from being ready, a missing key the collector: that must not hold up queues
+    # and workspaces. It stands here without them too: the commit that brings or removes them would wait otherwise.
+    anyhow: list[Json] = [{"apiVersion": "apps/v1", "kind": kind, "current": "has(metadata.name)"} for kind in ("DaemonSet", "Deployment")]
+    spec["healthCheckExprs"] = [{"apiVersion": KUEUE, "kind": "ClusterQueue", "current": active}, *anyhow]
     spec["deletionPolicy"] = "Orphan"
     return _kustomization(item, names.platform(item.name), spec)
 

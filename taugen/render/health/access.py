@@ -39,7 +39,7 @@ def objects(policy: Policy, classes: Sequence[Watched]) -> Iterator[Object]:
 
 def _namespace() -> Object:
     # Privileged: reading the kernel's log takes a capability that the baseline forbids, and the others need devices of the host.
-    labels = {f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "audit", "warn")} | {names.UNMANAGED: "unmanaged"}
+    labels = {f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "audit", "warn")} | {meta.UNMANAGED: "unmanaged"}
     # Kept when node health goes: an Application that it was of would never again be in sync (Argo CD, compare options).
     notes = {meta.ARGO_COMPARE: "IgnoreExtraneous"}
     metadata = meta.metadata(NAMESPACE, labels=labels, annotations=notes, wave=meta.WAVE_NAMESPACE, kept=True)

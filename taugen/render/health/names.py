@@ -15,8 +15,6 @@ RUNNER = "taugen-gpu-health"
 """The runner's account, its roles, the admission policy that holds it."""
 DETECTOR = "taugen-node-problem-detector"
 EXPORTER = "taugen-dcgm-exporter"
-UNMANAGED = "taugen.dev/kueue"
-"""Label of the namespace, value `unmanaged`: Kueue's managedJobsNamespaceSelector leaves it out."""
 GPU_CLASS = "taugen.dev/gpu-class"
 APP = "app.kubernetes.io/name"
 WAVE = meta.WAVE_LAST

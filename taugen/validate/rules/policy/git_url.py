@@ -66,3 +66,5 @@ def _urls(policy: Policy) -> Iterator[tuple[Item[Any], Path, str, str]]:
             yield project, (field, "url"), url, ""
     for cluster in policy.each("Cluster"):
         yield cluster, ("gitops", "url"), cluster.spec.gitops.url, cluster.spec.gitops.engine
+        if cluster.spec.collector is not None and cluster.spec.collector.url is not None:
+            yield cluster, ("collector", "url"), cluster.spec.collector.url, ""

@@ -27,35 +27,20 @@ Source: distribution reference grammar
 from collections.abc import Iterator
 
 from taugen.diag import Diagnostic, Severity
-from taugen.policy import model
 from taugen.policy.set import Policy
-from taugen.validate.rules.document import _images
-from taugen.words.errors import shown
+from taugen.validate.rules.policy import _images
 
 ID = "health-image"
+
+_UNPINNED = {"required": Severity.ERROR, "warn": Severity.WARNING}
 
 _NAMES = ("runner", "nodeProblemDetector", "dcgmExporter")
 
 
 def check(policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule."""
-    platform = policy.platform
-    images = platform.spec.images if platform is not None else model.Images()
     for item in policy.each("HealthPolicy"):
         for name in _NAMES:
             reference = getattr(item.spec.images, name)
-            if reference is None:
-                continue
-            path = ("images", name)
-            image = _images.read(reference)
-            if image is None:
-                message = f"{shown(reference)} is no image reference"
-                yield item.finding(ID, path, message, hint="write registry/name@sha256:digest, in lower case")
-            elif not _images.allowed(policy, image):
-                message = f"{reference} is not in a place that images.allow lists ({', '.join(images.allow or ['none'])})"
-                origin = platform.span(("images", "allow"), key=True) if platform is not None else None
-                yield item.finding(ID, path, message, hint="use an image from there, or add its place to the list", origin=origin)
-            elif image.digest is None:
-                severity = Severity.ERROR if images.digests == "required" else Severity.WARNING
-                message = f"{reference} has no digest: what it names can change"
-                yield item.finding(ID, path, message, hint="write name@sha256:digest", severity=severity)
+            if reference is not None:
+                yield from _images.judged(policy, item, ("images", name), reference, rule=ID, unpinned=_UNPINNED)

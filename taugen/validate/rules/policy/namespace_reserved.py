@@ -49,6 +49,7 @@ _SYSTEM = frozenset(
         "node-readiness-controller-system",
         "nvidia-gpu-operator",
         "ray-system",
+        "taugen-collector",
         "taugen-health",
     }
 )

@@ -14,7 +14,7 @@ from taugen.validate.rules import policy as stage
 from tests.policykit import fixture_with
 
 HERE = Path(__file__).parent
-MODULES = sorted(m.name for m in pkgutil.iter_modules(stage.__path__))
+MODULES = sorted(m.name for m in pkgutil.iter_modules(stage.__path__) if not m.name.startswith("_"))
 
 
 def findings(text: str) -> list[Diagnostic]:
