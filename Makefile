@@ -6,6 +6,7 @@
 #   make generate  writes the generated files: schemas/, docs/fields.md, docs/findings.md, clusters/
 #   make e2e       the same objects and runs on a real control plane (needs Go; T=name plays one test)
 #   make bench     speed, against the floor and against kubectl kustomize; ARGS=--quick for a look
+#   make search    looks for examples that break a property, new ones each time
 #   make clean     removes the environment and caches
 
 SHELL := /bin/bash
@@ -17,7 +18,7 @@ TAUGEN := $(PY) -m taugen
 CORES := $(shell nproc 2>/dev/null || echo 2)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test e2e check generate schemas docs clusters bench clean
+.PHONY: demo test e2e check generate schemas docs clusters bench search clean
 .DEFAULT_GOAL := demo
 
 # One install, repeated only when pyproject.toml changes.
@@ -58,6 +59,10 @@ docs: $(STAMP)
 
 clusters: $(STAMP)
 	$(TAUGEN) -C examples render -o .
+
+search: $(STAMP)
+	@TAUGEN_SEARCH=1 $(PY) -m pytest -n $(CORES) $$(grep -rl --include='test_*.py' '^@given' tests --exclude-dir=e2e)
+	@$(PY) -m tests.attacks.fuzz --count 20000
 
 bench: $(STAMP)
 	@$(PY) -m benchmarks $(ARGS)
