@@ -8,11 +8,14 @@ alone is never enough, a value under a telling name must also look like one, and
 
 import math
 import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
 
+# Each begins where no longer text of its characters can begin, or with something that can't stand in it: a line of 200,000 characters
+# is looked at once, not once for each of them.
 _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("a URL with a password", ("://",), r"[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@]*:(?![$<{*])[^/\s@]+@"),
+    ("a URL with a password", ("://",), r"(?<![a-zA-Z0-9+.-])[a-zA-Z0-9+.-]+://[^/\s:@]*:(?![$<{*])[^/\s@]+@"),
     ("a private key", ("-----BEGIN",), r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY[\s\S]*"),
     ("an AWS access key", ("AKIA", "ASIA"), r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
     (
@@ -24,10 +27,10 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("a Hugging Face token", ("hf_",), r"\bhf_[A-Za-z0-9]{20,}"),
     ("a Slack token", ("xox",), r"\bxox[abeprs]-[A-Za-z0-9-]{10,}"),
     ("a Slack webhook", ("hooks.slack.com",), r"hooks\.slack\.com/services/T[A-Z0-9]+/B[A-Z0-9]+/\w{10,}"),
-    ("an API key", ("sk-",), r"\bsk-(?=[A-Za-z0-9_-]*[0-9])(?=[A-Za-z0-9_-]*[A-Z])[A-Za-z0-9_-]{20,}"),
+    ("an API key", ("sk-",), r"(?<![A-Za-z0-9_-])sk-(?=[A-Za-z0-9_-]*[0-9])(?=[A-Za-z0-9_-]*[A-Z])[A-Za-z0-9_-]{20,}"),
     ("a Google API key", ("AIza",), r"\bAIza[0-9A-Za-z_-]{35}"),
     ("a Google token", ("ya29.",), r"\bya29\.[0-9A-Za-z_-]{20,}"),
-    ("a JSON Web Token", ("eyJ",), r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}"),
+    ("a JSON Web Token", ("eyJ",), r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}"),
     ("an Azure key", ("AccountKey=", "SharedAccessKey="), r"(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{20,}={0,2}"),
     ("a signed Azure URL", ("sig=",), r"[?&]sig=[A-Za-z0-9%/+]{20,}"),
     ("a signed AWS URL", ("X-Amz-Signature=",), r"X-Amz-Signature=[0-9a-f]{32,}"),
@@ -44,7 +47,7 @@ _MARK = re.compile("|".join(re.escape(mark) for _, marks, _ in _SHAPES for mark 
 """What every text of a known shape has in it."""
 _PASSWORD = re.compile(r"(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|PWD)$")
 _TOKEN = re.compile(r"(?:^|_)(?:TOKEN|SECRET|CREDENTIALS?|APIKEY|KEY|SAS|AUTH)$")
-_TOKEN_URL = re.compile(r"[a-z]+://([^/\s:@]{16,})@")
+_TOKEN_URL = re.compile(r"(?<![a-z])[a-z]+://([^/\s:@]{16,})@")
 _PLACEHOLDER = re.compile(r"[$<{*]|\w+://|[./~]|(?:true|false|none|null|yes|no|on|off|auto|default|change-?me|todo|xxx+)$", re.IGNORECASE)
 _ALPHABET = re.compile(r"[A-Za-z0-9+/_=.~:!@#%^&-]+")
 _HEX = frozenset("0123456789abcdefABCDEF")
@@ -56,6 +59,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
+def spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where texts of a known shape stand: start and end, in no order, some perhaps one in another."""
+    if _MARK.search(text) is not None:
+        for _, marks, pattern in _SHAPES:
+            if any(mark in text for mark in marks):
+                yield from (found.span() for found in _compiled(pattern).finditer(text))
+
+
 def hidden(text: str) -> str:
     """The text with every credential of a known shape replaced by dots."""
     if _MARK.search(text) is None:
@@ -63,7 +74,7 @@ def hidden(text: str) -> str:
     for _, marks, pattern in _SHAPES:
         if any(mark in text for mark in marks):
             text = _compiled(pattern).sub(_DOTS, text)
-    return _TOKEN_URL.sub(lambda found: _DOTS if _looks_random(found[1]) else found[0], text) if "://" in text else text
+    return _TOKEN_URL.sub(lambda found: _DOTS if looks_random(found[1]) else found[0], text) if "://" in text else text
 
 
 @lru_cache(maxsize=4)
@@ -77,7 +88,7 @@ def shape(text: str) -> str | None:
     for what, marks, pattern in _SHAPES:
         if any(mark in text for mark in marks) and _compiled(pattern).search(text):
             return what
-    if "://" in text and (found := _TOKEN_URL.search(text)) is not None and _looks_random(found[1]):
+    if "://" in text and (found := _TOKEN_URL.search(text)) is not None and looks_random(found[1]):
         return "a URL with a token"
     return None
 
@@ -89,7 +100,7 @@ def named(name: str, value: str) -> str | None:
         return None
     if _PASSWORD.search(upper) and len(value) >= 4:
         return "a password"
-    if _TOKEN.search(upper) and _looks_random(value):
+    if _TOKEN.search(upper) and looks_random(value):
         return "a token or key"
     return None
 
@@ -102,7 +113,7 @@ def in_shell(text: str) -> str | None:
     return None
 
 
-def _looks_random(text: str) -> bool:
+def looks_random(text: str) -> bool:
     """Long, mixed and even: the texts of generators, not of people."""
     if len(text) < 16 or not _ALPHABET.fullmatch(text):
         return False
