@@ -91,7 +91,7 @@ def settings(policy: Policy, item: Item[model.Cluster], collector: model.Collect
         "project": project.name,
         "evidence": {"url": collector.url or project.spec.evidence.url or gitops.url, "branch": project.spec.evidence.branch},
         "deploy": {"url": gitops.url, "branch": gitops.branch, "path": project.spec.output.path},
-        "namespaces": [*sorted({workspace.spec.namespace for workspace in present})],
+        "namespaces": {workspace.spec.namespace: workspace.name for workspace in present},
         "prometheus": metrics.prometheus if metrics is not None else None,
         "queries": queries,
         "logs": {"every": int(durations.parse(collector.logs.every)), "store": collector.logs.store},

@@ -54,6 +54,7 @@ def test_what_it_is_told():
     told = json.loads(config["data"]["collector.json"])
     assert told["evidence"] == {"url": "https://git.tern.example/platform/fleet.git", "branch": "evidence"}
     assert told["logs"] == {"every": 600, "store": "s3://logs"}
+    assert told["namespaces"] == {policy.workspaces[w].spec.namespace: w for w in policy.workspaces if "mesa" in policy.clusters_of(w)}
     assert told["signingKey"] == "/etc/taugen-key/signing"
     shared = [w for w in policy.storages["checkpoints"].spec.workspaces if "mesa" in policy.clusters_of(w)]
     assert shared
