@@ -20,7 +20,9 @@ Span = tuple[int, int]
 _ROUNDS = 8
 _ENCODED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-=%")
 _TOKEN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-=%.~")
-_USER = re.compile(r"://(?!\[redacted\])[^\s/@:\"'<>`]*:(?!\d{1,5}(?:[/?#\s\"'`<>]|$))(?:(?!://)[^\s\"'<>`@]){1,4096}(?:@[^\s/\"'<>`@]+)*(?=@)")
+_USER = re.compile(
+    r"://(?!\[redacted\])[^\s/@:\"'<>`]*:(?!\d{1,5}(?:[/?#\s\"'`<>]|$))(?:(?!://)[^\s\"'<>`@]){1,4096}(?:@[^\s/\"'<>`@]+)*(?=@)"
+)
 _TOKEN_USER = re.compile(r"://(?!git@|\[redacted\])([^\s/@:\"'<>`]{1,512})@")
 _LOGIN = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?(?!\d+:\d+(?:\s|$))([^\s:\"'/]{1,100}:[^\s\"']+)")
 _COMMANDS = re.compile(

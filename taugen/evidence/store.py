@@ -56,6 +56,11 @@ class Branch:
         """What reads contents."""
         return Objects(self.repo)
 
+    def close(self) -> None:
+        """End the git process that reads; reading afterwards starts a new one."""
+        if "objects" in self.__dict__:
+            self.objects.close()
+
     def folders(self, paths: Iterable[str]) -> dict[str, dict[str, Child]]:
         """What stands in each folder; nothing where there is none."""
         wanted = list(paths)

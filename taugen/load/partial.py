@@ -113,16 +113,21 @@ def fetch(place: Path, url: str, ref: str, to: str, *, whole: bool = False) -> s
     """Fetch the newest commit of `ref` into `to` and return its id, None if the remote has no such ref: folders, no contents, unless the
     server can't tell them apart.
 
-    `whole` fetches the commits before it too. Raises `GitError`.
+    The first fetch brings that commit alone, later ones what came since; `whole` also the commits before. Raises `GitError`.
     """
-    shallow = git.is_shallow(place)
-    fresh = git.find(place, to) is None
-    depth = ["--depth=1"] if not whole and (shallow or fresh) else ["--unshallow"] if shallow else []
-    options = ["--filter=blob:none", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap="]
-    args = ["fetch", "--quiet", *options, *depth, "--end-of-options", safe(url), f"+{ref}:{to}"]
+    depth = ["--depth=1"] if not whole and git.find(place, to) is None else ["--unshallow"] if whole and git.is_shallow(place) else []
+    return git.resolve(place, to) if _fetched(place, url, f"+{ref}:{to}", depth) else None
+
+
+def deepen(place: Path, url: str, ref: str, commits: int) -> None:
+    """Fetch more of the commits before those that are here. Raises `GitError`."""
+    _fetched(place, url, ref, [f"--deepen={commits}"])
+
+
+def _fetched(place: Path, url: str, ref: str, options: Sequence[str]) -> bool:
+    fixed = ["--filter=blob:none", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap="]
+    args = ["fetch", "--quiet", *fixed, *options, "--end-of-options", safe(url), ref]
     got = git.run(args, cwd=place, check=False, allow=git.protocols_for(url), timeout=git.REMOTE_TIMEOUT)
-    if got.code == 0:
-        return git.resolve(place, to)
-    if b"couldn't find remote ref" in got.err:
-        return None
-    raise git.GitError(args, got.code, got.err.decode("utf-8", "replace"))
+    if got.code and b"couldn't find remote ref" not in got.err:
+        raise git.GitError(args, got.code, got.err.decode("utf-8", "replace"))
+    return got.code == 0

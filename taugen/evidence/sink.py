@@ -1,0 +1,297 @@
+"""Writes an evidence branch.
+
+In: files, the newest time among them. Out: one commit a batch on a remote branch. The sink's own repository holds the newest commit's
+folders and what it wrote itself, and can be thrown away at any time: the remote branch is the only state. What must never happen: a file
+that is changed or written twice, a force-push, a branch that was rewritten taken for the one before, half a batch.
+"""
+
+import contextlib
+import errno
+import hashlib
+import shutil
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from taugen.evidence import trailers
+from taugen.evidence.budget import Budget
+from taugen.evidence.store import Branch
+from taugen.load import fastimport, git, partial
+from taugen.load.fastimport import Pushed
+
+_TRIES = 10
+"""Times that somebody else may be quicker before a push is given up for now."""
+_SEEN, _TIP = "refs/taugen/seen", "refs/taugen/tip"
+_LOOSE = 3000
+"""Files of a repository from which on git packs them."""
+_MANY = 50
+"""Commits after which the size of the repository is looked at."""
+_ROOM = 64 << 20
+_STEP, _FARTHEST = 200, 5000
+"""Commits of others that are looked through, at once and in all, for the newest of one's own."""
+_FULL = ("No space left on device", "Disk quota exceeded", "File too large")
+
+
+class SinkError(Exception):
+    """Nothing was written."""
+
+
+class Unreachable(SinkError):  # noqa: N818 - it names what happens
+    """The remote can't be read or written now: to be tried again later."""
+
+
+class Rewritten(SinkError):  # noqa: N818 - it names what happens
+    """The branch is not what it was: it was force-pushed or deleted. Nothing is ever written over it."""
+
+
+class Full(SinkError):  # noqa: N818 - it names what happens
+    """The sink's own disk is full."""
+
+
+class Conflict(SinkError):  # noqa: N818 - it names what happens
+    """A file of the branch has another content than the one that was to be written."""
+
+
+class Sink:
+    """The writer of one collector. `folder` is its own, `remote` a URL or a path, `author` the name under which it commits, `sign` an SSH
+    private key, `clock` seconds that only grow. Every method raises `Unreachable`, `Rewritten` or `Full`."""
+
+    def __init__(
+        self,
+        folder: Path,
+        remote: str,
+        branch: str,
+        author: str,
+        *,
+        sign: Path | None = None,
+        clock: Callable[[], float] | None = None,
+        room: int = _ROOM,
+    ) -> None:
+        self.repo = folder / "evidence.git"
+        self.remote = remote
+        self.ref = f"refs/heads/{branch}"
+        self.author = author
+        self.budget = Budget()
+        self._sign = sign
+        self._clock = clock
+        self._room = room
+        self._written = 0
+        self._open: Branch | None = None
+        self._prepare()
+        self._size = _weight(self.repo)[0]
+
+    def branch(self) -> Branch:
+        """The branch as the remote has it now."""
+        return self._branch(self._fetch())
+
+    def wait(self) -> float:
+        """Seconds until the branch may be pushed to again: at most 6 times a minute, by all its writers together."""
+        return self.budget.wait(self._clock()) if self._clock is not None else 0.0
+
+    def tip_trailers(self, cluster: str) -> dict[str, list[str]]:
+        """The trailers of the newest commit by the collector of `cluster`; none where there is none among the newest 5,000."""
+        tip = self._fetch()
+        if tip is None:
+            return {}
+        with self._guarded():
+            for _ in range(_FARTHEST // _STEP):
+                args = ["log", "--fixed-strings", f"--author=taugen collector {cluster} <", "-n1", "--format=%B", "--end-of-options", tip]
+                said = git.run(args, cwd=self.repo).out.decode("utf-8", "replace")
+                if said.strip() or not git.is_shallow(self.repo):
+                    return git.trailers(said)
+                partial.deepen(self.repo, self.remote, self.ref, _STEP)
+        return {}
+
+    def append(self, files: Mapping[str, bytes], subject: str, extra: Sequence[tuple[str, str]], time: str) -> str:
+        """Commit the files that the branch lacks, push, and return the commit; empty, and nothing is written, where it has all of them.
+
+        `time` (RFC 3339) is the commit's date: the newest among the events, or empty for that of the commit before. Trailers about the
+        files are made here; `extra` are the collector's own. Raises `Conflict` if the branch has a file of the same path and another
+        content.
+        """
+        for _ in range(_TRIES):
+            tip = self._fetch()
+            with self._guarded():
+                fresh = self._fresh(tip, files)
+                if not fresh:
+                    return ""
+                new = self._commit(tip, fresh, subject, extra, time)
+                result = fastimport.push(self.repo, self.remote, new, self.ref, tip)
+            if result.outcome is Pushed.FAILED:
+                raise Unreachable(f"the push was refused: {result.message}")
+            if result.outcome is Pushed.OK:
+                with self._guarded():
+                    self._saw(new, tip, own=True)
+                    self._tidy()
+                return new
+        raise Unreachable(f"somebody else was quicker {_TRIES} times: another try later")
+
+    # ------------------------------------------------------------------------------------------------------------------------ reading
+
+    def _fetch(self) -> str | None:
+        """The remote's tip, known to follow from the last one seen."""
+        with self._guarded():
+            last = git.find(self.repo, _SEEN)
+            tip = partial.fetch(self.repo, self.remote, self.ref, _TIP)
+            if tip is None and last is not None:
+                raise Rewritten(f"{self.ref} of the remote is gone; it was at {last}")
+            if tip is None or last == tip:
+                return tip
+            if last is not None and not git.is_ancestor(self.repo, last, tip) and not self._rotated(last, tip):
+                raise Rewritten(f"{self.ref} of the remote was rewritten: it is at {tip}, which does not follow from {last}")
+            self._saw(tip, last, own=False)
+            return tip
+
+    def _rotated(self, last: str, tip: str) -> bool:
+        """Whether the branch was begun anew, by a root that names the old tip."""
+        roots = git.run(["rev-list", "--max-parents=0", "--end-of-options", tip], cwd=self.repo).out.decode("ascii").split()
+        said = [git.trailers(git.commit_info(self.repo, root).message) for root in roots]
+        return len(roots) == 1 and said[0].get(trailers.PREVIOUS) == [last]
+
+    def _branch(self, tip: str | None) -> Branch:
+        if self._open is None or self._open.tip != tip:
+            if self._open is not None:
+                self._open.close()
+            self._open = Branch(self.repo, tip)
+        return self._open
+
+    def _fresh(self, tip: str | None, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        """The files that the branch lacks."""
+        level = self._branch(tip).folders(path.rpartition("/")[0] for path in files)
+        fresh = {}
+        for path, content in files.items():
+            folder, _, name = path.rpartition("/")
+            child = level[folder].get(name)
+            if child is None:
+                fresh[path] = content
+            elif child.id != _blob(content, len(child.id)):
+                raise Conflict(f"{path} is on the branch with another content")
+        return fresh
+
+    # ------------------------------------------------------------------------------------------------------------------------ writing
+
+    def _commit(self, tip: str | None, files: Mapping[str, bytes], subject: str, extra: Sequence[tuple[str, str]], time: str) -> str:
+        kept = [pair for pair in extra if pair[0] not in trailers.DERIVED]
+        message = trailers.message(subject, [*trailers.of(files), *kept])
+        when = _seconds(time) if time else int(git.commit_info(self.repo, tip).committer_date.split()[0]) if tip else 0
+        who = f"{self.author} <collector@taugen.dev> {when} +0000"
+        parents = [tip] if tip else []
+        made = fastimport.commit_tree(
+            self.repo,
+            parents=parents,
+            message=message,
+            author=who.encode(),
+            committer=who.encode(),
+            changes=sorted(files.items()),
+            base=tip,
+        )
+        return made if self._sign is None else self._signed(made, parents, message, when)
+
+    def _signed(self, made: str, parents: Sequence[str], message: bytes, when: int) -> str:
+        """The same commit with a signature."""
+        env = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in self._person(when).items()}
+        settings = ["-c", "gpg.format=ssh", "-c", f"user.signingKey={self._sign}", "-c", "gpg.ssh.program=ssh-keygen"]
+        args = [*settings, "commit-tree", "-S", *(word for parent in parents for word in ("-p", parent)), "-F", "-", f"{made}^{{tree}}"]
+        return git.run(args, cwd=self.repo, stdin=message, env_extra=env).out.decode("ascii").strip()
+
+    def _person(self, when: int) -> dict[str, str]:
+        return {"NAME": self.author, "EMAIL": "collector@taugen.dev", "DATE": f"{when} +0000"}
+
+    def _saw(self, tip: str, last: str | None, *, own: bool) -> None:
+        # In this order: a tip that was not fetched is fetched without what came before it.
+        for ref in (_TIP, _SEEN):
+            fastimport.update_ref(self.repo, ref, tip, git.find(self.repo, ref))
+        if self._clock is None:
+            return
+        commits = 1
+        if not own and last is not None:
+            counted = git.run(["rev-list", "--count", "--end-of-options", tip, f"^{last}"], cwd=self.repo, check=False).out.strip()
+            commits = int(counted) if counted.isdigit() else 1
+        self.budget.saw(self._clock(), commits)
+
+    # --------------------------------------------------------------------------------------------------------------------------- disk
+
+    def _prepare(self) -> None:
+        """A repository that works; one that a crash or a full disk left broken is begun anew: the remote has everything."""
+        with self._guarded():
+            try:
+                partial.make(self.repo)
+                git.find(self.repo, _SEEN)
+            except git.GitError as error:
+                if _full(error):
+                    raise
+                shutil.rmtree(self.repo, ignore_errors=True)
+                partial.make(self.repo)
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Remove what git left half written."""
+        for pattern in ("objects/pack/tmp_*", "objects/??/tmp_*", "*.lock", "refs/**/*.lock"):
+            for left in self.repo.glob(pattern):
+                left.unlink(missing_ok=True)
+
+    def _tidy(self) -> None:
+        """Keep the repository small: pack what lies about; begin anew once it has grown, since the remote has everything."""
+        self._written += 1
+        if self._written % _MANY:
+            return
+        size, files = _weight(self.repo)
+        if size > 2 * self._size + self._room:
+            self._anew()
+        elif files > _LOOSE:
+            git.run(["gc", "--prune=now", "--quiet"], cwd=self.repo)
+
+    def _anew(self) -> None:
+        last = git.find(self.repo, _SEEN)
+        draft = self.repo.with_suffix(".new")
+        shutil.rmtree(draft, ignore_errors=True)
+        partial.make(draft)
+        if partial.fetch(draft, self.remote, self.ref, _SEEN) != last:
+            shutil.rmtree(draft)  # somebody pushed meanwhile: another time
+            return
+        fastimport.update_ref(draft, _TIP, last, None)
+        self._branch(None)
+        shutil.rmtree(self.repo)
+        draft.rename(self.repo)
+        self._size = _weight(self.repo)[0]
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """What git and the disk say, in this module's words."""
+        try:
+            yield
+        except git.GitError as error:
+            if _full(error):
+                self._sweep()
+                raise Full(str(error)) from None
+            raise Unreachable(str(error)) from None
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                self._sweep()
+                raise Full(str(error)) from None
+            raise
+
+
+def _full(error: git.GitError) -> bool:
+    return error.code == -signal.SIGXFSZ or any(sign in error.stderr for sign in _FULL)
+
+
+def _blob(content: bytes, length: int) -> str:
+    """The object id of a file's content."""
+    body = b"blob %d\0%b" % (len(content), content)
+    return hashlib.sha256(body).hexdigest() if length == 64 else hashlib.sha1(body, usedforsecurity=False).hexdigest()
+
+
+def _seconds(time: str) -> int:
+    return int(datetime.fromisoformat(time).astimezone(UTC).timestamp())
+
+
+def _weight(folder: Path) -> tuple[int, int]:
+    """Bytes and number of the files below a folder."""
+    sizes = []
+    for path in folder.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            if path.is_file():
+                sizes.append(path.stat().st_size)
+    return sum(sizes), len(sizes)
