@@ -9,6 +9,7 @@ live there, and a push needs them. What in it could change an answer is pinned b
 """
 
 import os
+import re
 import select
 import subprocess
 import tempfile
@@ -32,6 +33,7 @@ _KEPT = frozenset({
 })  # fmt: skip
 _KEPT_PREFIXES = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 _PINNED = {
+    "GIT_GRAFT_FILE": f"{os.devnull}/none",  # a file that is there, though empty, makes git say that grafts are deprecated
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_NO_LAZY_FETCH": "1",  # git 2.44; older ones fail on the transport instead
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -349,12 +351,18 @@ def toplevel(folder: Path | str) -> Path | None:
 
 
 def resolve(repo: Path | str, ref: str) -> str:
-    """The full id of the commit that `ref` names. Raises `GitError` that says which name is unknown."""
-    args = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"]
+    """The full id of the commit that `ref` names. Raises `GitError` that says which name is unknown, or has two meanings: a tag, which
+    anybody may push that may push at all, goes before the branch of its name (gitrevisions)."""
+    args = ["-c", "core.warnAmbiguousRefs=true", "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}"]
     got = run(args, cwd=repo, check=False)
+    said = got.err.decode("utf-8", "replace").strip()
     if got.code:
-        reason = got.err.decode("utf-8", "replace").strip()
-        raise GitError(args, got.code, reason or f"there is no commit {ref!r} in this repository")
+        unknown = "fatal: Needed a single revision" in said
+        raise GitError(args[2:], got.code, f"there is no commit {ref!r} in this repository" if unknown else said)
+    # Full names and HEAD have one meaning, whatever else is called so.
+    if "is ambiguous" in said and not re.match(r"refs/|HEAD(?![^~^@])", ref):
+        why = f"{ref} is the name of a branch and of a tag, or of two of them: write it in full, such as refs/heads/{ref}"
+        raise GitError(args[2:], 128, why)
     return got.out.decode("ascii").strip()
 
 

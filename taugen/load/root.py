@@ -43,6 +43,7 @@ def find_root(directory: Path) -> Path:
     start = directory.resolve()
     if not start.is_dir():
         raise Refused(f"{directory} is not a folder", code=2)
+    refuse_impostor(start)
     for folder in (start, *start.parents):
         if (folder / ROOT_FILE).is_file():
             return folder
@@ -53,6 +54,7 @@ def find_root(directory: Path) -> Path:
 def trusted_root(directory: Path, ref: str) -> tuple[Path, Path, str]:
     """The repository, the nearest folder upwards of `directory` in which the commit `ref` has taugen.yaml, whatever the working tree has,
     and the commit's id. Raises `Refused` (exit 2)."""
+    refuse_impostor(directory.resolve())
     try:
         top = git.toplevel(directory) if directory.is_dir() else None
         if top is None:
@@ -64,9 +66,23 @@ def trusted_root(directory: Path, ref: str) -> tuple[Path, Path, str]:
             if git.find(top, f"{commit}:{prefix}/{ROOT_FILE}" if prefix else f"{commit}:{ROOT_FILE}") is not None:
                 return top, top / prefix, commit
     except git.GitError as error:
-        raise Refused(str(error), hint="fetch that commit first (actions/checkout: fetch-depth: 0)", code=2) from None
+        raise Refused(str(error), hint="check the spelling, or fetch it first (actions/checkout: fetch-depth: 0)", code=2) from None
     hint = "a project is checked against a commit that has it: merge taugen.yaml and the policy first"
     raise Refused(f"commit {commit[:12]} has no {ROOT_FILE} in {directory} or above it", hint=hint, code=2)
+
+
+def refuse_impostor(start: Path) -> None:
+    """Raise `Refused` (exit 2) where git would take a folder of a working tree for a bare repository: files of a pull request would then be
+    its configuration and its commits, those that are trusted among them. Source: Git setup.c, is_git_directory."""
+    for folder in (start, *start.parents):
+        if os.path.lexists(folder / ".git"):
+            return
+        if os.path.lexists(folder / "HEAD") and any(os.path.lexists(folder / name) for name in ("objects", "commondir")):
+            tree = next((above for above in folder.parents if os.path.lexists(above / ".git")), None)
+            if tree is None:
+                return
+            message = f"{folder.relative_to(tree).as_posix()} in {tree} has the files of a Git repository, and git would take it for one"
+            raise Refused(message, hint="remove HEAD, objects and refs from it", code=2)
 
 
 def _inside(directory: Path, top: Path) -> list[str]:

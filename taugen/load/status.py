@@ -1,7 +1,8 @@
 """What of a working tree is not committed.
 
 In: a folder of a repository. Out: paths. `git status` looks at every file, so it runs beside whatever else is done until its answer
-is asked for. What must never happen: a write to the index, an error that stops the command that only wanted to mention it.
+is asked for. What must never happen: a write to the index, a filter started that .gitattributes names, an error that stops the command
+that only wanted to mention it.
 """
 
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from taugen.load import git
+from taugen.load.filters import disarmed
 
 
 class Uncommitted:
@@ -20,7 +22,8 @@ class Uncommitted:
         self._process: subprocess.Popen[bytes] | None = None
         try:
             self._out = git.spool(args)
-            self._process = git.start(args, cwd=folder, stdin=subprocess.DEVNULL, stdout=self._out)
+            env = git.environment(extra=disarmed(folder))
+            self._process = git.start(args, cwd=folder, stdin=subprocess.DEVNULL, stdout=self._out, env=env)
         except git.GitError:
             return  # whatever comes next meets the same and says it
 

@@ -181,7 +181,8 @@ class WorkTree(SourceTree):
         except FileNotFoundError as error:
             if path in self._sparse:
                 return self._stored(path, limit)
-            raise Unreadable(path, _reason(error)) from None
+            tracked = self._paths.get(path)
+            raise Unreadable(path, "is a submodule" if tracked and tracked.mode == SUBMODULE else _reason(error)) from None
         except (OSError, ValueError) as error:
             raise Unreadable(path, _reason(error)) from None
 

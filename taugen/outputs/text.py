@@ -72,7 +72,7 @@ def excerpt(span: Span, lines: Lines, colour: str) -> list[str]:
 def summary(report: "Report", *, color: bool = False) -> str:
     """The last line: what was looked at and what was found."""
     errors, warnings, notes = (report.count(s) for s in (Severity.ERROR, Severity.WARNING, Severity.NOTE))
-    looked = f"{report.runs} run{'s' * (report.runs != 1)}, {report.documents} documents"
+    looked = f"{report.runs} run{'s' * (report.runs != 1)}, {report.documents} document{'s' * (report.documents != 1)}"
     if not report.findings:
         return (_paint if color else _plain)(f"No problems in {looked}.", "32")
     return f"{errors} error{'s' * (errors != 1)}, {warnings} warning{'s' * (warnings != 1)}, {notes} note{'s' * (notes != 1)} in {looked}."

@@ -10,7 +10,7 @@ from pathlib import Path
 from taugen.diag import Refused
 from taugen.load import git
 from taugen.load.nodes import parse
-from taugen.load.root import ROOT_FILE, find_root
+from taugen.load.root import ROOT_FILE, find_root, refuse_impostor
 from taugen.words import Json
 
 DEFAULT_BRANCH = "deploy"
@@ -54,6 +54,7 @@ def opened(directory: Path, ref: str) -> Opened:
 def _place(directory: Path) -> tuple[Path, Path, str, bool]:
     """The repository, the folder of taugen.yaml, that folder's path in the repository, and whether the repository is bare."""
     start = directory.resolve()
+    refuse_impostor(start)
     if start.is_dir() and git.run(["rev-parse", "--is-bare-repository"], cwd=start, check=False).out.strip() == b"true":
         return start, start, "", True
     root = find_root(directory)

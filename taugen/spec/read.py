@@ -45,8 +45,12 @@ def read_file(file: str, raw: bytes, workspace: str) -> tuple[list[RunDoc], list
                 hint="write at least name, run.entrypoint and runtime.image, or delete it",
             )
         ]
-    if faults:
-        docs = [replace(doc, findings=_capped([*faults, *doc.findings])) for doc in docs]
+    if not faults:
+        return docs, []
+    faults = ordered(faults)
+    # One more than is listed, so that the cut is seen: with all of them each document would sort the faults of all.
+    first = faults[: MOST_FINDINGS + 1]
+    docs = [replace(doc, findings=_capped([*first, *doc.findings], len(faults) - len(first))) for doc in docs]
     return docs, [] if docs else _listed(faults)
 
 

@@ -30,18 +30,23 @@ policy: {profile: cpu}
 SECRET = "k3ep-0ut-0f-reach"
 TOKEN = "ghp_" + "k3ep0ut0freach" * 2 + "12345678"
 SECONDS, MEBIBYTES = 2.0, 300
-"""What a whole process may use, of processors and of memory."""
+"""What a whole process may use, by the clock and of processors, and of memory."""
 FORMATS = ("json", "github", "gitlab", "sarif", "junit", "markdown")
 _PROGRAMS = ("git-lfs", "git-remote-evil", "git-credential-evil", "ssh", "curl", "evil")
 
 
 @dataclass
 class Fork:
-    """A repository with the commit that a fork proposes still to be made, on branch topic; `outside` is the machine's own folder."""
+    """A repository with the commit that a fork proposes still to be made, on branch topic; `outside` is the machine's own folder.
+
+    `args` are more arguments of the command; `later` is what happens to the checkout after the commit.
+    """
 
     repo: Path
     outside: Path
     links: list[str] = field(default_factory=list)
+    args: list[str] = field(default_factory=list)
+    later: list[Callable[[], object]] = field(default_factory=list)
 
     def put(self, files: dict[str, str | bytes | None]) -> None:
         """Write files, a name without a folder beside the run."""
@@ -69,13 +74,14 @@ class Fork:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `check` did: its exit code, what it printed in each format, processor seconds and MiB."""
+    """What `check` did: its exit code, what it printed in each format, seconds (of processors, and by the clock) and MiB."""
 
     code: int
     text: str
     err: str
     printed: dict[str, str]
     seconds: float
+    wall: float
     memory: float
 
 
@@ -135,6 +141,10 @@ def propose(made: Fork, change: Callable[[Fork], None]) -> None:
     change(made)
     git(made.repo, "add", "-A", "--sparse", ".") if not made.links else None
     git(made.repo, "commit", "-q", "--allow-empty", "-m", "proposal")
+    for act in made.later:
+        act()
+    for mark in (made.outside / "marks").iterdir():
+        mark.unlink()  # of the git that made the commit
 
 
 def judge(made: Fork, *args: str) -> Verdict:
@@ -162,14 +172,21 @@ def judge(made: Fork, *args: str) -> Verdict:
             timeout=60,
         )
     printed = {form: path.read_text(encoding="utf-8") if path.exists() else "" for form, path in reports.items()}
-    code, seconds, kibibytes = used.read_text().split()
-    return Verdict(int(code), out.read_text(), err.read_text(), printed, float(seconds), int(kibibytes) / 1024)
+    code, seconds, wall, kibibytes = used.read_text().split()
+    return Verdict(int(code), out.read_text(), err.read_text(), printed, float(seconds), float(wall), int(kibibytes) / 1024)
+
+
+def allowed() -> float:
+    """Seconds by the clock that a whole process may take here: `SECONDS`, and more by as much as others keep the machine busy."""
+    return SECONDS * max(1.0, 2 * os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 # Between the tests and the command, since a process counts as its own what the one held that it was forked from.
 _LAUNCH = """
-import os, resource, subprocess, sys
+import os, resource, subprocess, sys, time
+began = time.monotonic()
 code = subprocess.run(sys.argv[2:]).returncode
+wall = time.monotonic() - began
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
-open(sys.argv[1], "w").write(f"{code} {used.ru_utime + used.ru_stime} {used.ru_maxrss}")
+open(sys.argv[1], "w").write(f"{code} {used.ru_utime + used.ru_stime} {wall} {used.ru_maxrss}")
 """

@@ -8,6 +8,7 @@ import pytest
 
 from taugen.load.filters import disarmed
 from taugen.load.since import Since
+from taugen.load.status import Uncommitted
 from taugen.load.tree import WorkTree
 from tests.gitkit import git, make_repo
 
@@ -44,6 +45,13 @@ def test_a_tree_is_read_without(armed):
     assert tree.read("a.txt") == b"one\n"
     assert tree.lfs == frozenset()
     Since(armed, "HEAD").paths()
+    assert ran(armed) == []
+
+
+def test_what_is_not_committed_is_told_without(armed):
+    (armed / "new.txt").write_text("three\n")
+    with Uncommitted(armed) as status:
+        assert "new.txt" in status.paths()
     assert ran(armed) == []
 
 

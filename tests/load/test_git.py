@@ -49,6 +49,22 @@ def test_errors_carry_the_command_and_what_git_said(repo, tmp_path):
         git.run(["status"], cwd=repo / "a.txt")
 
 
+def test_a_name_of_two_things_is_refused(repo):
+    user_git(repo, "branch", "release")
+    assert git.resolve(repo, "release") == user_git(repo, "rev-parse", "HEAD")
+    commit(repo, {"a.txt": "new\n"})
+    user_git(repo, "tag", "release")
+    user_git(repo, "update-ref", "refs/heads/HEAD", "release")
+    with pytest.raises(git.GitError, match="write it in full, such as refs/heads/release"):
+        git.resolve(repo, "release")
+    with pytest.raises(git.GitError, match="write it in full"):
+        git.resolve(repo, "release~1")
+    assert git.resolve(repo, "refs/heads/release") == git.resolve(repo, "HEAD~1") != git.resolve(repo, "refs/tags/release")
+    user_git(repo, "config", "core.warnAmbiguousRefs", "false")
+    with pytest.raises(git.GitError, match="write it in full"):
+        git.resolve(repo, "release")
+
+
 def test_a_missing_git_is_one_sentence(repo, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(git.GitError, match="git is not installed"):
