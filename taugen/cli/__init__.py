@@ -12,6 +12,7 @@ COMMANDS = {
     "check": "Find every problem in runs and policy.",
     "render": "Write the deploy tree into a folder, or print one run.",
     "publish": "Commit the deploy tree.",
+    "runs": "List runs and where each stands.",
     "explain": "Say where each value of a run comes from, or what a finding means.",
     "lock": "Pin policy repositories by commit.",
     "schema": "Print JSON Schemas; import CRDs for validation.",

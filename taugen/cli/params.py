@@ -36,3 +36,5 @@ trusted = click.option(
 )
 strict = click.option("--strict", is_flag=True, help="Warnings fail too.")
 no_color = click.option("--color/--no-color", "color", default=None, help="Colour; default: on a terminal.")
+source = click.option("--from", "source", metavar="URL", help="Read a GitOps repository by its URL instead of the clone around you.")
+fetch = click.option("--fetch/--no-fetch", default=True, help="Ask the remote for what is new; default: yes.")

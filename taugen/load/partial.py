@@ -109,14 +109,15 @@ def make(place: Path) -> None:
         git.run(["init", "--quiet", "--bare", "."], cwd=place)
 
 
-def fetch(place: Path, url: str, ref: str, to: str, *, whole: bool = False) -> str | None:
+def fetch(place: Path, url: str, ref: str, to: str, *, whole: bool = False, depth: int = 1) -> str | None:
     """Fetch the newest commit of `ref` into `to` and return its id, None if the remote has no such ref: folders, no contents, unless the
     server can't tell them apart.
 
-    The first fetch brings that commit alone, later ones what came since; `whole` also the commits before. Raises `GitError`.
+    The first fetch brings that commit alone, or `depth` commits, later ones what came since; `whole` also all before. Raises `GitError`.
     """
-    depth = ["--depth=1"] if not whole and git.find(place, to) is None else ["--unshallow"] if whole and git.is_shallow(place) else []
-    return git.resolve(place, to) if _fetched(place, url, f"+{ref}:{to}", depth) else None
+    fresh = not whole and git.find(place, to) is None
+    options = [f"--depth={depth}"] if fresh else ["--unshallow"] if whole and git.is_shallow(place) else []
+    return git.resolve(place, to) if _fetched(place, url, f"+{ref}:{to}", options) else None
 
 
 def deepen(place: Path, url: str, ref: str, commits: int) -> None:

@@ -1,0 +1,293 @@
+"""Every run and where it stands: what the deploy branch says joined with evidence.
+
+In: a `View`, what is asked for, the time. Out: `Row`s, newest first. States come from the names of evidence files; contents are read only
+of rows that are shown and need them. What must never happen: evidence under another cluster than the one where the state placed the run
+taken for the run's own.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
+
+from taugen.diag import Refused
+from taugen.evidence import index
+from taugen.evidence.history import State, fold
+from taugen.evidence.index import Standing
+from taugen.evidence.paths import AttemptKey, RunKey
+from taugen.load import git
+from taugen.pipeline.view import View
+from taugen.publish import branch as published
+from taugen.publish import state
+from taugen.publish.state import Key
+from taugen.words import Json, durations
+from taugen.words.errors import TextError
+from taugen.words.suggest import closest
+
+STALE = timedelta(minutes=15)
+"""After this long without a word from a cluster's collector, what it said last need not be so any more."""
+PUBLISHED, ENDED = "published", "ended"
+"""States of runs without evidence: in the deploy tree, and not there any more."""
+STATES = (PUBLISHED, *map(str, State), "replaced")
+_REQUEST = re.compile(r"^request:\n((?:  .*\n)+)", re.MULTILINE)
+_FIELD = re.compile(r"^  (\w+): \"?([^\"\n]*)\"?$", re.MULTILINE)
+_HEAD = re.compile(r"^run: \"?([^\"\n]+?)\"?\nphase: (\S+)\n(?:.*\n)*?  source: \"?([^\"\n]+?)\"?\n", re.MULTILINE)
+_ATTEMPT = re.compile(r"^attempt: (\d+)$", re.MULTILINE)
+_CLUSTER = re.compile(r"^cluster: \"?([^\"\n]+?)\"?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked for; empty is everything. `name` is a pattern as shells have it; `since` the earliest last change, RFC 3339 in UTC."""
+
+    workspaces: frozenset[str] = frozenset()
+    clusters: frozenset[str] = frozenset()
+    states: frozenset[str] = frozenset()
+    name: str = ""
+    since: str = ""
+    limit: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A run and its newest attempt. `live` tells whether its manifests stand in the deploy tree; `last` is the state before it was stale.
+    Times are RFC 3339 in UTC, "" if there was none."""
+
+    key: RunKey
+    state: str
+    since: str
+    live: bool
+    attempt: int = 0
+    attempts: int = 0
+    last: str = ""
+    submitted: str = ""
+    started: str = ""
+    ended: str = ""
+    interruptions: int = 0
+    name: str = ""
+    source: str = ""
+    reason: str = ""
+    message: str = ""
+    request: Mapping[str, str] | None = None
+
+    @property
+    def id(self) -> str:
+        """`<workspace>/<name>/<digest8>`."""
+        return f"{self.key.workspace}/{self.name}/{self.key.run[-8:]}"
+
+    @property
+    def gpus(self) -> int | None:
+        """GPUs of all its nodes; None where that is not known."""
+        said = self.request or {}
+        gpus, nodes = said.get("gpus", ""), said.get("nodes", "1")
+        return int(gpus) * int(nodes) if gpus.isdecimal() and nodes.isdecimal() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Rows, how many there would be without the limit, and documents that publish holds back or lets wait."""
+
+    rows: tuple[Row, ...]
+    total: int
+    waiting: tuple[str, ...]
+
+
+def listing(view: View, wanted: Wanted, now: datetime) -> Listing:
+    """The runs that are asked for. Raises `GitError` for a damaged repository."""
+    rows = _rows(view, wanted, now)
+    if wanted.states:
+        # What became of a run whose end was not seen stands in its state alone.
+        unclear = [row for row in rows if not row.live and not row.ended]
+        rows = [row for row in rows if row.live or row.ended] + detailed(view, unclear)
+    rows = [row for row in rows if _asked(row, wanted)]
+    rows.sort(key=lambda row: (row.since, row.key), reverse=True)
+    shown = rows[: wanted.limit] if wanted.limit else rows
+    return Listing(tuple(detailed(view, shown)), len(rows), waiting(view))
+
+
+def known_states(names: Iterable[str]) -> frozenset[str]:
+    """The states of these names. Raises `Refused` (exit 2) for one that is none."""
+    for name in names:
+        if name not in STATES:
+            near = closest(name, STATES)
+            raise Refused(f"no state is called {name}", hint=f"did you mean {near}?" if near else f"there are {', '.join(STATES)}", code=2)
+    return frozenset(names)
+
+
+def earliest(text: str, now: datetime) -> str:
+    """RFC 3339 of a duration before now, or of a date. Raises `Refused` (exit 2)."""
+    try:
+        return (now - timedelta(seconds=durations.parse(text))).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except TextError:
+        pass
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise Refused(f"{text!r} is no time", hint="write a duration such as 24h or 7d, or a date such as 2026-05-31", code=2) from None
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def waiting(view: View) -> tuple[str, ...]:
+    """The documents that the last publish held back or let wait."""
+    if view.deploy.tip is None:
+        return ()
+    found = published.deployed(view.deploy.repo, view.deploy.tip, view.settings.tree, view.settings.project).last
+    return found.pending if found is not None else ()
+
+
+# ----------------------------------------------------------------------------------------------------------------------- states
+
+
+def _rows(view: View, wanted: Wanted, now: datetime) -> list[Row]:
+    live = live_runs(view)
+    stood = standings(view, wanted)
+    known = {(key.workspace, key.run) for key in stood}
+    rows = [_row(view, key, attempts, live, now) for key, attempts in stood.items()]
+    for key in published_runs(view):
+        if key not in known:
+            cluster = live.get(key, "")
+            rows.append(Row(RunKey(cluster, *key), PUBLISHED if key in live else ENDED, "", key in live, name=key[1][:-9]))
+    return rows
+
+
+def standings(view: View, wanted: Wanted) -> dict[RunKey, list[Standing]]:
+    """The runs that have evidence. One that has it under two clusters counts under that where its state placed it."""
+    if view.evidence.tip is None:
+        return {}
+    found = dict(index.standings(view.evidence.repo, view.evidence.tip, view.cache, clusters=wanted.clusters, workspaces=wanted.workspaces))
+    places: dict[Key, list[RunKey]] = {}
+    for key in found:
+        places.setdefault((key.workspace, key.run), []).append(key)
+    double = [key for key, clusters in places.items() if len(clusters) > 1]
+    for name, body in zip(double, bodies(view, double), strict=True):
+        cluster = _CLUSTER.search(body)
+        for one in places[name]:
+            if cluster is not None and one.cluster != cluster[1]:
+                del found[one]
+    return found
+
+
+def _row(view: View, key: RunKey, attempts: Sequence[Standing], live: Mapping[Key, str], now: datetime) -> Row:
+    is_live = live.get((key.workspace, key.run)) == key.cluster
+    last = attempts[-1] if attempts else None
+    if last is None or last.state is None:
+        return Row(key, PUBLISHED if is_live else ENDED, "", is_live, name=key.run[:-9])
+    state, before = str(last.state), ""
+    if is_live and not last.state.terminal and stale(view, key.cluster, now):
+        state, before = str(State.STALE), state
+    submitted, started, ended = (index.spelled(time) for time in (last.submitted, last.started, last.ended))
+    count = sum(one.interruptions for one in attempts)
+    return Row(
+        key, state, index.spelled(last.since), is_live, last.number, len(attempts), before, submitted, started, ended, count, key.run[:-9]
+    )
+
+
+def stale(view: View, cluster: str, now: datetime) -> bool:
+    """Whether nothing was heard from the cluster's collector for so long that what it said last need not be so any more.
+
+    What counts is the collector, not the run: it commits whenever anything happens in its cluster, so a run that trains quietly for days
+    is well as long as its collector is heard of.
+    """
+    heard = view.heard(cluster)
+    return not heard or now - moment(heard) > STALE
+
+
+def moment(time: str) -> datetime:
+    """A time of evidence."""
+    return datetime.fromisoformat(time).astimezone(UTC)
+
+
+def _asked(row: Row, wanted: Wanted) -> bool:
+    return (
+        (not wanted.workspaces or row.key.workspace in wanted.workspaces)
+        and (not wanted.clusters or row.key.cluster in wanted.clusters)
+        and (not wanted.states or row.state in wanted.states)
+        and (not wanted.name or fnmatchcase(row.name, wanted.name))
+        and (not wanted.since or row.since >= wanted.since or (not row.since and row.live))
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------- deploy branch
+
+
+def published_runs(view: View) -> frozenset[Key]:
+    """(workspace, run) of every run that was ever published."""
+    return published.deployed(view.deploy.repo, view.deploy.tip, view.settings.tree, view.settings.project).runs
+
+
+def live_runs(view: View) -> dict[Key, str]:
+    """The cluster of each run whose manifests stand in the deploy tree, told from its folders."""
+    tip, tree = view.deploy.tip, view.settings.tree
+    if tip is None:
+        return {}
+    listed = git.run(["ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", tip, f"{tree}/"], cwd=view.deploy.repo).out
+    out = {}
+    for path in listed.decode("utf-8", "surrogateescape").split("\0"):
+        parts = path[len(tree) + 1 :].split("/")
+        if len(parts) == 5 and parts[1] == "runs":
+            out[parts[2], parts[4]] = parts[0]
+    return out
+
+
+def bodies(view: View, keys: Iterable[Key]) -> list[str]:
+    """The states of published runs as texts, "" for one that is not there."""
+    found = view.deploy.read_many([state.state_path(*key) for key in keys])
+    return [content.decode("utf-8", "replace").partition("\n")[2] if content is not None else "" for content in found]
+
+
+# ---------------------------------------------------------------------------------------------------------------------- details
+
+
+def detailed(view: View, rows: Sequence[Row]) -> list[Row]:
+    """Rows with what only contents tell: names, sizes, queues, and why those that did not succeed stand where they stand."""
+    texts = bodies(view, [(row.key.workspace, row.key.run) for row in rows])
+    lacking = [row.key.intent for row, text in zip(rows, texts, strict=True) if not text]
+    intents = dict(zip(lacking, view.evidence.read_many(lacking), strict=True))
+    texts = [text or (intents.get(row.key.intent) or b"").decode("utf-8", "replace") for row, text in zip(rows, texts, strict=True)]
+    unclear = [AttemptKey(row.key, row.attempt) for row in rows if row.attempt and row.state != State.SUCCEEDED]
+    events = view.evidence.events_of(unclear)
+    out = []
+    for row, text in zip(rows, texts, strict=True):
+        history = fold(events.get(AttemptKey(row.key, row.attempt), ()))
+        told = replace(row, reason=history.reason, message=history.message) if history is not None else row
+        out.append(_told(told, text))
+    return out
+
+
+def _told(row: Row, body: str) -> Row:
+    """With what the run's state, or the intent that the collector copied of it, says."""
+    head, cluster, attempt = _HEAD.search(body), _CLUSTER.search(body), _ATTEMPT.search(body)
+    if head is None:
+        return row
+    state_, name = row.state, head[1].partition("/")[2].rpartition("/")[0]
+    if state_ == ENDED and head[2] != "live":
+        state_ = head[2]
+    elif not row.live and not row.ended and head[2] != "live":
+        # Its manifests left before its end was seen.
+        state_ = head[2]
+    key = row.key if row.key.cluster or cluster is None else replace(row.key, cluster=cluster[1])
+    return replace(
+        row, key=key, state=state_, last=row.last or (row.state if state_ != row.state and row.attempt else ""), name=name, source=head[3],
+        attempt=row.attempt or (int(attempt[1]) if attempt is not None else 1), request=request(body),
+    )  # fmt: skip
+
+
+def request(body: str) -> dict[str, str]:
+    """What a run asked for: kind, nodes, gpus, queue and so on, as its state has them."""
+    found = _REQUEST.search(body)
+    return dict(_FIELD.findall(found[1])) if found is not None else {}
+
+
+def data(row: Row) -> dict[str, Json]:
+    """A row as an object of JSON."""
+    asked = row.request or {}
+    out: dict[str, Json] = {
+        "run": row.id, "workspace": row.key.workspace, "name": row.name, "cluster": row.key.cluster, "state": row.state,
+        "since": row.since or None, "live": row.live, "attempt": row.attempt, "attempts": row.attempts,
+        "object": f"{row.key.run}-{row.attempt}" if row.attempt else row.key.run, "reason": row.reason, "message": row.message,
+        "submitted": row.submitted or None, "started": row.started or None, "ended": row.ended or None,
+        "interruptions": row.interruptions, "kind": asked.get("kind"), "gpus": row.gpus, "queue": asked.get("queue"),
+        "tier": asked.get("tier"), "source": row.source or None,
+    }  # fmt: skip
+    return out | {"last": row.last} if row.last else out
