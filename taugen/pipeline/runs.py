@@ -6,16 +6,17 @@ taken for the run's own.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from taugen.diag import Refused
 from taugen.evidence import index
 from taugen.evidence.history import State, fold
 from taugen.evidence.index import Standing
-from taugen.evidence.paths import AttemptKey, RunKey
+from taugen.evidence.paths import AttemptKey, RunKey, stamp
 from taugen.load import git
 from taugen.pipeline.view import View
 from taugen.publish import branch as published
@@ -95,15 +96,14 @@ class Listing:
 
 def listing(view: View, wanted: Wanted, now: datetime) -> Listing:
     """The runs that are asked for. Raises `GitError` for a damaged repository."""
-    rows = _rows(view, wanted, now)
+    found = [one for one in _picks(view, wanted, now) if _asked(one, wanted)]
     if wanted.states:
         # What became of a run whose end was not seen stands in its state alone.
-        unclear = [row for row in rows if not row.live and not row.ended]
-        rows = [row for row in rows if row.live or row.ended] + detailed(view, unclear)
-    rows = [row for row in rows if _asked(row, wanted)]
-    rows.sort(key=lambda row: (row.since, row.key), reverse=True)
-    shown = rows[: wanted.limit] if wanted.limit else rows
-    return Listing(tuple(detailed(view, shown)), len(rows), waiting(view))
+        told = {row.key: row.state for row in detailed(view, [_row(one) for one in found if not one.settled])}
+        found = [one for one in found if told.get(one.key, one.state) in wanted.states]
+    found.sort(key=lambda one: (one.since, one.key), reverse=True)
+    shown = found[: wanted.limit] if wanted.limit else found
+    return Listing(tuple(detailed(view, [_row(one) for one in shown])), len(found), waiting(view))
 
 
 def known_states(names: Iterable[str]) -> frozenset[str]:
@@ -139,16 +139,38 @@ def waiting(view: View) -> tuple[str, ...]:
 # ----------------------------------------------------------------------------------------------------------------------- states
 
 
-def _rows(view: View, wanted: Wanted, now: datetime) -> list[Row]:
+class _Pick(NamedTuple):
+    """A run of many: what filters and order need. `since` is as file names have it."""
+
+    since: str
+    key: RunKey
+    state: str
+    last: str
+    live: bool
+    attempts: Sequence[Standing] = ()
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing but its evidence is needed to know its state."""
+        return self.live or bool(self.attempts and self.attempts[-1].ended)
+
+
+def _picks(view: View, wanted: Wanted, now: datetime) -> Iterator[_Pick]:
     live = live_runs(view)
     stood = standings(view, wanted)
+    silent = {cluster: stale(view, cluster, now) for cluster in {key.cluster for key in stood}}
+    for key, attempts in stood.items():
+        is_live = live.get((key.workspace, key.run)) == key.cluster
+        last = attempts[-1] if attempts else None
+        if last is None or last.state is None:
+            yield _Pick("", key, PUBLISHED if is_live else ENDED, "", is_live)
+        elif is_live and silent[key.cluster] and not last.ended:
+            yield _Pick(last.since, key, State.STALE.value, last.state.value, is_live, attempts)
+        else:
+            yield _Pick(last.since, key, last.state.value, "", is_live, attempts)
     known = {(key.workspace, key.run) for key in stood}
-    rows = [_row(view, key, attempts, live, now) for key, attempts in stood.items()]
-    for key in published_runs(view):
-        if key not in known:
-            cluster = live.get(key, "")
-            rows.append(Row(RunKey(cluster, *key), PUBLISHED if key in live else ENDED, "", key in live, name=key[1][:-9]))
-    return rows
+    for name in published_runs(view) - known:
+        yield _Pick("", RunKey(live.get(name, ""), *name), PUBLISHED if name in live else ENDED, "", name in live)
 
 
 def standings(view: View, wanted: Wanted) -> dict[RunKey, list[Standing]]:
@@ -168,19 +190,15 @@ def standings(view: View, wanted: Wanted) -> dict[RunKey, list[Standing]]:
     return found
 
 
-def _row(view: View, key: RunKey, attempts: Sequence[Standing], live: Mapping[Key, str], now: datetime) -> Row:
-    is_live = live.get((key.workspace, key.run)) == key.cluster
-    last = attempts[-1] if attempts else None
-    if last is None or last.state is None:
-        return Row(key, PUBLISHED if is_live else ENDED, "", is_live, name=key.run[:-9])
-    state, before = str(last.state), ""
-    if is_live and not last.state.terminal and stale(view, key.cluster, now):
-        state, before = str(State.STALE), state
-    submitted, started, ended = (index.spelled(time) for time in (last.submitted, last.started, last.ended))
-    count = sum(one.interruptions for one in attempts)
-    return Row(
-        key, state, index.spelled(last.since), is_live, last.number, len(attempts), before, submitted, started, ended, count, key.run[:-9]
-    )
+def _row(one: _Pick) -> Row:
+    key, attempts = one.key, one.attempts
+    if not attempts:
+        return Row(key, one.state, "", one.live, name=key.run[:-9])
+    last = attempts[-1]
+    since, submitted, started, ended = (index.spelled(time) for time in (one.since, last.submitted, last.started, last.ended))
+    count = sum(attempt.interruptions for attempt in attempts)
+    name = key.run[:-9]
+    return Row(key, one.state, since, one.live, last.number, len(attempts), one.last, submitted, started, ended, count, name)
 
 
 def stale(view: View, cluster: str, now: datetime) -> bool:
@@ -198,13 +216,13 @@ def moment(time: str) -> datetime:
     return datetime.fromisoformat(time).astimezone(UTC)
 
 
-def _asked(row: Row, wanted: Wanted) -> bool:
+def _asked(one: _Pick, wanted: Wanted) -> bool:
     return (
-        (not wanted.workspaces or row.key.workspace in wanted.workspaces)
-        and (not wanted.clusters or row.key.cluster in wanted.clusters)
-        and (not wanted.states or row.state in wanted.states)
-        and (not wanted.name or fnmatchcase(row.name, wanted.name))
-        and (not wanted.since or row.since >= wanted.since or (not row.since and row.live))
+        (not wanted.workspaces or one.key.workspace in wanted.workspaces)
+        and (not wanted.clusters or one.key.cluster in wanted.clusters or not one.key.cluster)
+        and (not wanted.states or one.state in wanted.states or not one.settled)
+        and (not wanted.name or fnmatchcase(one.key.run[:-9], wanted.name))
+        and (not wanted.since or one.since >= stamp(wanted.since) or (not one.since and one.live))
     )
 
 
