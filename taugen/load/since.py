@@ -21,6 +21,8 @@ class Since:
     """
 
     def __init__(self, folder: Path, ref: str, head: str | None = None, only: Sequence[str] = ()) -> None:
+        self.added: set[str] = set()
+        """Those among `paths` that the ref does not have."""
         places = ["--", *(only or ["."])]
         try:
             base = _parted(folder, ref, head or "HEAD")
@@ -37,13 +39,16 @@ class Since:
     def paths(self) -> set[str]:
         """Added, changed, deleted and untracked files; to be asked once. Raises `Refused` where git failed."""
         try:
-            return {path for question in self._questions for path in question.answer()}
+            differing, *untracked = [question.answer() for question in self._questions]
         except git.GitError as error:
             raise Refused(str(error), code=2) from None
+        known = dict(zip(differing[1::2], differing[::2], strict=True))
+        self.added = {path for path, status in known.items() if status == "A"}.union(*untracked)
+        return self.added | known.keys()
 
 
 # Submodules: their commits are compared, their working trees never looked into, where git would read the configuration that stands there.
-_DIFF = ("-z", "--name-only", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", "--relative")
+_DIFF = ("-z", "--name-status", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", "--relative")
 
 
 def _parted(folder: Path, ref: str, head: str) -> str:

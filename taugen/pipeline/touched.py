@@ -1,13 +1,14 @@
 """Which documents a change touches.
 
 In: a project's place and what changed. Out: the project, open as far as needed, and the documents to judge: those that changed, those of
-which the code changed, and all of them where policy did. What must never happen: a document whose verdict the change could alter left out.
-(The one exception: a module that stands in the workspace now, and that an untouched run imports without getting it, is found by a full
-check.)
+which the code changed, those whose code names a module that is new, and all of them where policy did. What must never happen: a document
+whose verdict the change could alter left out.
 """
 
+import sys
 from collections.abc import Iterable, Sequence
 
+from taugen.load import git
 from taugen.load.glob import Matcher
 from taugen.load.links import resolve_link
 from taugen.load.root import Place
@@ -37,7 +38,7 @@ def touched(place: Place, ref: str | None, since: Since) -> tuple[Project, list[
         return open_place(place, ref), None
     if elsewhere and not all(pattern.startswith(_RUNS) for pattern in project.policy.project.spec.runs):
         project = open_place(place, ref)
-    return project, documents(project.tree, project.matcher, changed)
+    return project, documents(project.tree, project.matcher, changed | _importers(place, ref, project, changed, since.added))
 
 
 def near(changed: Iterable[str]) -> list[str]:
@@ -68,6 +69,26 @@ def documents(tree: SourceTree, matcher: Matcher, changed: Iterable[str]) -> lis
         if beside or any(within(path, folder) for folder in attributes) or _reaches(tree, path, code):
             picked.add(path)
     return sorted(picked)
+
+
+def _importers(place: Place, ref: str | None, project: Project, changed: Iterable[str], added: Iterable[str]) -> set[str]:
+    """The sources in which the name of a module stands that the change brings to their workspace: they may import it, and their runs miss
+    it. The sources beside a document that left are modules to others from now on."""
+    left = {path.rpartition("/")[0] for path in changed if project.matcher(path) and path not in project.tree.paths()}
+    new = {*added, *(path for folder in left for path in project.tree.below(folder))}
+    names: dict[str, set[str]] = {}
+    for path in new:
+        if path.startswith(_RUNS) and path.endswith(".py"):
+            found = {word for word in path[:-3].split("/")[-2:] if word.isidentifier() and word not in sys.stdlib_module_names}
+            names.setdefault(_RUNS + workspace_of(path), set()).update(found)
+    words = sorted(set[str]().union(*names.values()))
+    if not words:
+        return set()
+    listed = [part for word in words for part in ("-e", word)]
+    options = ("--no-recurse-submodules", "-l", "-z", "-w", "-F", *listed, *([] if ref is None else [git.resolve(place.root, ref)]))
+    told = git.run(["-c", "grep.fullName=false", "grep", *options, "--", *sorted(names)], cwd=place.root, check=False).out
+    paths = told.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    return {path for path in (path if ref is None else path.partition(":")[2] for path in paths) if path.endswith(".py")}
 
 
 def _folders(path: str) -> Iterable[str]:

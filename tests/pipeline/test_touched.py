@@ -68,6 +68,41 @@ def test_code_that_a_document_names(repo):
     assert judged(repo, base="HEAD~1") == {"workspaces/climate/other/tau.yaml"}
 
 
+@pytest.mark.parametrize(
+    "module", ["workspaces/climate/grids.py", "workspaces/climate/grids/__init__.py", "workspaces/climate/shared/grids.py"]
+)
+@pytest.mark.parametrize("tracked", [True, False])
+def test_a_new_module_that_an_untouched_run_imports(repo, module, tracked):
+    """The run took it from its image so far; from now on it stands in the workspace and is not delivered."""
+    commit(repo, {"workspaces/climate/downscale/train.py": "import grids\n"})
+    base = git(repo, "rev-parse", "HEAD")
+    write(repo, {module: "1\n", "workspaces/climate/new-run/other.py": "1\n"})
+    if tracked:
+        commit(repo)
+    elif "shared" in module:
+        pytest.skip("no folder is looked into that holds nothing tracked")
+    _, whole = judge(find_place(repo))
+    _, report = judge(find_place(repo), since=Since(repo, base))
+    assert "import-not-delivered" in {d.rule for d in whole.findings}
+    assert "import-not-delivered" in {d.rule for d in report.findings}
+    assert {one.doc.file for one in report.compiled} == {GRID}
+    assert judged(repo, "HEAD", base) == ({GRID} if tracked else set())
+
+
+def test_code_beside_a_document_that_left(repo):
+    sibling(repo, "")
+    write(repo, {"workspaces/climate/other/grids.py": "1\n", "workspaces/climate/downscale/train.py": "import grids\n"})
+    commit(repo)
+    assert judged(repo, base="HEAD") == set()
+    commit(repo, {"workspaces/climate/other/tau.yaml": None})
+    assert judged(repo, base="HEAD~1") == {GRID}
+
+
+def test_a_new_module_that_nobody_imports(repo):
+    write(repo, {"workspaces/climate/os.py": "1\n", "workspaces/climate/my-words.py": "1\n", "workspaces/climate/unused.py": "1\n"})
+    assert judged(repo) == set()
+
+
 def test_dots_that_are_escaped(repo):
     sibling(repo, 'code: {path: "\\x2e\\x2e/lib"}\n')
     commit(repo, {"workspaces/climate/lib/main.py": "print(1)\n"})
