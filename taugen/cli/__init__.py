@@ -13,6 +13,7 @@ COMMANDS = {
     "render": "Write the deploy tree into a folder, or print one run.",
     "publish": "Commit the deploy tree.",
     "runs": "List runs and where each stands.",
+    "advance": "Retry, resume and retire runs, as evidence says.",
     "explain": "Say where each value of a run comes from, or what a finding means.",
     "lock": "Pin policy repositories by commit.",
     "schema": "Print JSON Schemas; import CRDs for validation.",

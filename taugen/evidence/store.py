@@ -157,8 +157,7 @@ class Branch:
         ]
         out: dict[AttemptKey, set[Checkpoint]] = {attempt: set() for attempt in wanted}
         for (attempt, _), content in zip(ids, self.objects.read([sha for _, sha in ids]), strict=True):
-            found = (_checkpoint(_mapping(line)) for line in (content or b"").splitlines())
-            out[attempt].update(checkpoint for checkpoint in found if checkpoint is not None)
+            out[attempt] |= checkpoints_in(content or b"")
         return {attempt: sorted(found, key=lambda c: (c.step, c.uri, c.digest or "")) for attempt, found in out.items()}
 
     def logs(self, attempt: AttemptKey) -> list[str]:
@@ -203,6 +202,21 @@ def find(repo: Path, place: Where) -> Branch:
         raise Refused(message, hint="check the address and the credentials", code=4) from None
 
 
+def complete(branch: Branch, place: Where) -> None:
+    """Fetch the commits before the branch's tip, where only the newest was fetched: who wrote what is told by all. Raises `Refused` (exit
+    4) where they can't be had."""
+    if not git.is_shallow(branch.repo):
+        return
+    url = place.url or ""
+    if not url or branch.repo != cached(url):
+        message = "the history of the evidence branch is cut off here, so that nobody can tell who wrote what"
+        raise Refused(message, hint="fetch all of it: git fetch --unshallow; actions/checkout: fetch-depth: 0", code=4)
+    try:
+        partial.fetch(branch.repo, url, f"refs/heads/{place.branch}", f"refs/taugen/evidence/{place.branch}", whole=True)
+    except git.GitError as error:
+        raise Refused(f"the history of the evidence branch can't be fetched: {error}", hint="check the address", code=4) from None
+
+
 def cached(url: str) -> Path:
     """Where what was fetched of a remote evidence repository stands."""
     return cache_folder() / "evidence" / f"{sha256(url.encode('utf-8', 'surrogateescape')).hexdigest()[:32]}.git"
@@ -224,6 +238,12 @@ def _mapping(content: bytes | None) -> dict[str, Json] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def checkpoints_in(content: bytes) -> set[Checkpoint]:
+    """The complete checkpoints that a checkpoints file lists; lines that hold none are passed over."""
+    found = (_checkpoint(_mapping(line)) for line in content.splitlines())
+    return {checkpoint for checkpoint in found if checkpoint is not None}
 
 
 def _checkpoint(said: dict[str, Json] | None) -> Checkpoint | None:

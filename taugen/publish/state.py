@@ -8,7 +8,7 @@ ours.
 
 import re
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from taugen import __version__
 from taugen.load.nodes import parse
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from taugen.resolve.run import ResolvedRun
 
 FOLDER = ".taugen/state"
-Phase = Literal["live", "cancelled", "replaced"]
+Phase = Literal["live", "cancelled", "replaced", "succeeded", "failed", "deactivated", "validation-failed"]
+"""`cancelled` and `replaced` are said by documents, the others by evidence (`cancelled` too, where the object is gone)."""
+PHASES: frozenset[str] = frozenset(get_args(Phase))
 Reference = tuple[str, str, str]
 """(kind, namespace or "", name) of an object that a live run needs."""
 Key = tuple[str, str]
@@ -31,7 +33,7 @@ _PLAIN = rb"([^\n\"'|>]+)\n"
 _USUAL = re.compile(
     b"".join(
         (
-            rb"run: " + _PLAIN + rb"phase: (\w+)\nintent:\n",
+            rb"run: " + _PLAIN + rb"phase: ([a-z-]+)\nintent:\n",
             rb"  source: " + _PLAIN + rb"  commit: " + _PLAIN + rb"  digest: " + _PLAIN,
             rb"  code: (?:" + _PLAIN[:-2] + rb"|\"\")\n  policy: " + _PLAIN + rb"  compiler: " + _PLAIN,
             rb"object: " + _PLAIN + rb"cluster: " + _PLAIN + rb"attempt: (\d+)\nresumeFrom: [^\n]*\n",
@@ -39,6 +41,7 @@ _USUAL = re.compile(
         )
     )
 )
+_ATTEMPT = re.compile(r"\nattempt: \d+\nresumeFrom: [^\n]*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,16 @@ class RunState:
     def ended(self, phase: Phase) -> "RunState":
         """The same run, no longer live; nothing else of its file changes."""
         return replace(self, phase=phase, body=self.body.replace(f"\nphase: {self.phase}\n", f"\nphase: {phase}\n", 1))
+
+    def at(self, attempt: int, resume_from: str) -> "RunState":
+        """The same run, at another attempt, which resumes from a checkpoint's path (empty for none); nothing else of its file changes.
+
+        Raises ValueError for a body in which the two stand otherwise than `of` writes them.
+        """
+        body, count = _ATTEMPT.subn(lambda _: "\n" + emit({"attempt": attempt, "resumeFrom": resume_from}), self.body, count=1)
+        if not count:
+            raise ValueError(f"{self.path} does not say its attempt as taugen writes it")
+        return replace(self, attempt=attempt, body=body)
 
     def content(self, project: str) -> bytes:
         """The file, header included."""
@@ -165,7 +178,7 @@ def read(content: bytes, project: str) -> RunState | None:
     run_id, phase, source, commit, digest, code, policy, _, run, cluster, attempt, needs = (
         part.decode() for part in usual.groups(b"")[:12]
     )
-    if phase not in ("live", "cancelled", "replaced"):
+    if phase not in PHASES:
         return None
     workspace, name = _names(run_id)
     refs = tuple(_reference(line[2:]) for line in needs.splitlines())
@@ -184,7 +197,7 @@ def _parsed(body: bytes) -> RunState | None:
     if not isinstance(intent, dict) or not isinstance(needs, list) or not all(isinstance(text, str) for text in texts):
         return None
     run_id, phase, run, cluster = (str(text) for text in texts)
-    if phase not in ("live", "cancelled", "replaced") or "/" not in run_id:
+    if phase not in PHASES or "/" not in run_id:
         return None
     workspace, name = _names(run_id)
     source, commit, digest, code, policy = (str(intent.get(key) or "") for key in ("source", "commit", "digest", "code", "policy"))

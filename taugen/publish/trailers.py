@@ -58,12 +58,15 @@ def quote(path: str) -> str:
     return "".join(c if "!" <= c <= "~" and c != "%" else "".join(f"%{b:02X}" for b in c.encode("utf-8", "surrogateescape")) for c in path)
 
 
-def message(subject: str, changes: Sequence[tuple[str, str]], memory: Memory, tree: str) -> bytes:
-    """The whole message; `changes` are (verb, run)."""
+def message(
+    subject: str, changes: Sequence[tuple[str, str]], memory: Memory, tree: str, records: Iterable[tuple[str, str]] = ()
+) -> bytes:
+    """The whole message; `changes` are (verb, run), `records` (path, sha256) of the evidence that the commit follows from."""
     shown = [f"- {verb} {printable(run)}" for verb, run in changes[:_LISTED]]
     if len(changes) > _LISTED:
         shown.append(f"- and {len(changes) - _LISTED} more")
-    paragraphs = [subject, "\n".join(shown), "\n".join([*memory.lines(), f"Tau-Tree: {tree}"])]
+    follows = [f"Tau-Record: {quote(path)} {digest}" for path, digest in records]
+    paragraphs = [subject, "\n".join(shown), "\n".join([*memory.lines(), *follows, f"Tau-Tree: {tree}"])]
     return ("\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n").encode()
 
 

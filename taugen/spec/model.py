@@ -226,7 +226,7 @@ RETRY_REASONS = ("Preempted", "Evicted", "OOMKilled", "NodeFailure", "Error")
 class ResilienceSection(Section):
     """When a failed attempt is followed by another."""
 
-    max_retries: Annotated[int, Field(ge=0, le=998)] | None = Field(None, description="Attempts after the first; default 0.")
+    max_retries: Annotated[int, Field(ge=0, le=998)] | None = Field(None, description="Failures that another attempt follows; default 0.")
     retry_on: Annotated[list[Literal["Preempted", "Evicted", "OOMKilled", "NodeFailure", "Error"]], AsSet] | None = Field(
         None, description="Which failures are tried again; default Preempted and Evicted."
     )
