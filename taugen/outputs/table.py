@@ -45,9 +45,10 @@ def lines(head: Sequence[str], rows: Sequence[Sequence[str]], spare: Sequence[st
     return ["  ".join(f"{row[column]:<{widths[column]}}" for column in chosen).rstrip() for row in cells]
 
 
-def wrapped(text: str, indent: str) -> list[str]:
-    """A text in lines, each indented."""
-    wrapper = textwrap.TextWrapper(WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+def wrapped(text: str, indent: str, more: str = "") -> list[str]:
+    """A text in lines, each indented, those after the first by `more` besides."""
+    further = indent + more
+    wrapper = textwrap.TextWrapper(WIDTH, initial_indent=indent, subsequent_indent=further, break_long_words=False, break_on_hyphens=False)
     return wrapper.wrap(printable(text))
 
 

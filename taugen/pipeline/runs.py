@@ -94,6 +94,12 @@ class Listing:
     waiting: tuple[str, ...]
 
 
+def one(view: View, key: RunKey, now: datetime) -> Row:
+    """One run."""
+    wanted = Wanted(frozenset({key.workspace}), frozenset({key.cluster}) if key.cluster else frozenset())
+    return detailed(view, [_row(found) for found in _picks(view, wanted, now) if found.key == key])[0]
+
+
 def listing(view: View, wanted: Wanted, now: datetime) -> Listing:
     """The runs that are asked for. Raises `GitError` for a damaged repository."""
     found = [one for one in _picks(view, wanted, now) if _asked(one, wanted)]
@@ -178,16 +184,21 @@ def standings(view: View, wanted: Wanted) -> dict[RunKey, list[Standing]]:
     if view.evidence.tip is None:
         return {}
     found = dict(index.standings(view.evidence.repo, view.evidence.tip, view.cache, clusters=wanted.clusters, workspaces=wanted.workspaces))
+    return {key: found[key] for key in placed(view, found)}
+
+
+def placed(view: View, found: Iterable[RunKey]) -> list[RunKey]:
+    """Those of some runs that stand under the cluster where their state placed them: who writes under another can't end them."""
+    listed = list(found)
     places: dict[Key, list[RunKey]] = {}
-    for key in found:
+    for key in listed:
         places.setdefault((key.workspace, key.run), []).append(key)
-    double = [key for key, clusters in places.items() if len(clusters) > 1]
+    double = [name for name, clusters in places.items() if len(clusters) > 1]
+    wrong = set()
     for name, body in zip(double, bodies(view, double), strict=True):
         cluster = _CLUSTER.search(body)
-        for one in places[name]:
-            if cluster is not None and one.cluster != cluster[1]:
-                del found[one]
-    return found
+        wrong |= {one for one in places[name] if cluster is not None and one.cluster != cluster[1]}
+    return [key for key in listed if key not in wrong] if wrong else listed
 
 
 def _row(one: _Pick) -> Row:
@@ -278,6 +289,10 @@ def _told(row: Row, body: str) -> Row:
     head, cluster, attempt = _HEAD.search(body), _CLUSTER.search(body), _ATTEMPT.search(body)
     if head is None:
         return row
+    if cluster is not None and row.key.cluster not in ("", cluster[1]):
+        # Somebody wrote under a cluster where the run never was.
+        live = head[2] == "live"
+        row = Row(replace(row.key, cluster=cluster[1]), PUBLISHED if live else ENDED, "", live)
     state_, name = row.state, head[1].partition("/")[2].rpartition("/")[0]
     if state_ == ENDED and head[2] != "live":
         state_ = head[2]

@@ -110,6 +110,10 @@ def test_evidence_of_another_cluster_does_not_count(lab, taugen):
     evidence.commit("mesa", {"mesa/x": b"x"})
     found = states(taugen, fleet.path)["climate"]
     assert (found["state"], found["cluster"]) == ("running", "mesa")
+    alone = kit.RunKey("fjord", "protein", runs["protein"].run)
+    evidence.attempt(alone, 1, SUCCEEDED, intent=body(fleet, runs["protein"]))
+    found = states(taugen, fleet.path)["protein"]
+    assert (found["state"], found["cluster"], found["live"], found["attempts"]) == ("published", "mesa", True, 0)
 
 
 def test_a_clone_asks_its_remote_and_goes_on_without_it(lab, taugen, tmp_path):
