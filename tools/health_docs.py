@@ -48,7 +48,7 @@ def _families(check: Check) -> str:
 
 def _limits(check: Check) -> str:
     low, high = check.limits
-    threshold = f"The threshold is {low:g}" if low == high else f"The threshold can be {low:g} to {high:g}"
+    threshold = f"The threshold is {low:g}" if low == high else f"The threshold can be {low:g} to {high:.10g}"
     window = f", the window {durations.write(check.windows[0])} to {durations.write(check.windows[1])}" if check.window else ""
     return f"{threshold}{window}.\n"
 

@@ -41,6 +41,8 @@ def _daemonset(watched: Watched, app: str, pod: Object) -> Object:
     spec: Object = {
         "selector": {"matchLabels": selector},
         "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%", "maxSurge": 0}},
+        # A pod that ends soon after its start has to hold up the next nodes.
+        "minReadySeconds": 10,
         "template": template,
     }
     metadata = names.metadata(names.named(app, watched), wave=names.WAVE, extra=labels)
@@ -78,7 +80,8 @@ def _runner(policy: Policy, watched: Watched) -> Object:
         "ports": [{"name": "metrics", "containerPort": PORT, "protocol": "TCP"}],
         "resources": {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
         "securityContext": _security(log=log, privileged=spec.driverRoot is not None),
-        "livenessProbe": {"httpGet": {"path": "/healthz", "port": "metrics", "scheme": "HTTP"}, "periodSeconds": 30, "timeoutSeconds": 5},
+        "livenessProbe": _alive(30),
+        "readinessProbe": _alive(10),
         "volumeMounts": [
             {"name": "program", "mountPath": HOME, "readOnly": True},
             {"name": "answers", "mountPath": _TMP},
@@ -97,6 +100,10 @@ def _runner(policy: Policy, watched: Watched) -> Object:
         volumes.append({"name": "driver", "hostPath": {"path": spec.driverRoot, "type": "Directory"}})
     pod: Object = {"serviceAccountName": names.RUNNER, "containers": [container], "volumes": volumes}
     return pod if spec.runtimeClass is None else {"runtimeClassName": spec.runtimeClass, **pod}
+
+
+def _alive(seconds: int) -> Object:
+    return {"httpGet": {"path": "/healthz", "port": "metrics", "scheme": "HTTP"}, "periodSeconds": seconds, "timeoutSeconds": 5}
 
 
 def _environment(watched: Watched) -> list[Json]:

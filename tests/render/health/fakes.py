@@ -43,8 +43,9 @@ FAKES = {"nvidia-smi": _SMI, "dcgmi": _DCGMI, "dmesg": _DMESG}
 class Node:
     """A node in a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, recordings: Path = RECORDINGS) -> None:
         self.folder = folder
+        self.recordings = recordings
         self.bin = folder / "bin"
         self.root = folder / "root"
         tools = folder / "tools"
@@ -57,7 +58,7 @@ class Node:
 
     def form(self, form: str) -> None:
         """Make it healthy, faulty, or one that answers with garbage."""
-        recordings = RECORDINGS / form
+        recordings = self.recordings / form
         new = self.root / "new"
         new.symlink_to(recordings)
         new.replace(self.root / "recordings")

@@ -127,6 +127,7 @@ def test_it_runs_on_a_full_node_whatever_its_taints(mesa: dict[tuple[str, str], 
             assert not any("gpu" in resource for resource in container["resources"]["requests"])
             assert set(container["resources"]["limits"]) == {"memory"}
             assert mesa[kind, name]["spec"]["updateStrategy"]["rollingUpdate"] == {"maxUnavailable": "10%", "maxSurge": 0}
+            assert mesa[kind, name]["spec"]["minReadySeconds"] >= 10
             assert container["ports"][0]["name"] == "metrics"
             assert pod["automountServiceAccountToken"] is False
 
