@@ -4,7 +4,11 @@ import re
 import subprocess
 
 import pytest
+import yaml
 
+from taugen.evidence.event import Event, EventType
+from taugen.evidence.paths import RunKey
+from taugen.load import fastimport
 from taugen.pipeline.init import rendered
 from tests import outside
 from tests.ci.kit import ROOT, Runner, load, project
@@ -77,6 +81,39 @@ def test_a_push_is_checked_and_published(made, tmp_path, which):
     where = tmp_path / "deploy.git" if which == "reusable" else tmp_path / "origin"
     assert git(where, "rev-parse", "deploy") in ran.log
     assert listed["publish"]["permissions"] == {"contents": "write"}
+
+
+def evidence(repository):
+    """The first published run has succeeded, and its record is there."""
+    files = git(repository, "ls-tree", "-r", "--name-only", "deploy", ".taugen/state/").splitlines()
+    told = yaml.safe_load(git(repository, "show", f"deploy:{files[0]}"))
+    attempt = RunKey(told["cluster"], files[0].split("/")[2], told["object"]).attempt(1)
+    over = Event(EventType.SUCCEEDED, "2026-05-04T10:00:00Z", "uid")
+    by = b"collector <c@example.org> 1777888800 +0000"
+    made = fastimport.commit_tree(
+        repository, parents=[], message=b"evidence\n", author=by, committer=by,
+        changes=[(over.path(attempt), over.content()), (attempt.record, b'{"id":{}}\n')],
+    )  # fmt: skip
+    git(repository, "update-ref", "refs/heads/evidence", made)
+    return attempt
+
+
+@pytest.mark.parametrize("which", ["reusable", "init"])
+def test_a_schedule_acts_on_evidence(made, tmp_path, which):
+    listed = jobs(made, which)
+    ran = runner(tmp_path, listed["advance"], pull=False, publish=True)
+    git(ran.workspace, "checkout", "-q", "main")
+    where = tmp_path / "deploy.git" if which == "reusable" else tmp_path / "origin"
+    assert ran.play(listed["advance"]["steps"], {}) == 0, ran.log  # nothing is published: nothing happens
+    assert ran.play(listed["publish"]["steps"], {}) == 0, ran.log
+    over, before = evidence(where), git(where, "rev-parse", "deploy")
+    assert ran.play(listed["advance"]["steps"], {}) == 0, ran.log
+    assert git(where, "rev-parse", "deploy~1") == before
+    assert f"/{over.of.run}/" not in git(where, "ls-tree", "-r", "--name-only", "deploy", "clusters")
+    after = git(where, "rev-parse", "deploy")
+    assert ran.play(listed["advance"]["steps"], {}) == 0, ran.log
+    assert git(where, "rev-parse", "deploy") == after
+    assert (listed["advance"]["permissions"], listed["advance"]["concurrency"]) == ({"contents": "write"}, listed["publish"]["concurrency"])
 
 
 def test_gitlab_templates_check_and_publish(made, tmp_path):
