@@ -12,6 +12,7 @@ COMMANDS = {
     "check": "Find every problem in runs and policy.",
     "render": "Write the deploy tree into a folder, or print one run.",
     "publish": "Commit the deploy tree.",
+    "collect": "Write what happens in a cluster to the evidence branch.",
     "advance": "Retry, resume and retire runs, as evidence says.",
     "runs": "List runs and where each stands.",
     "show": "Show everything that is known of a run.",

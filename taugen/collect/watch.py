@@ -25,12 +25,12 @@ class Item:
 
     `object`, `gone`: an object as it is, as it was when it was deleted. `known`: one that stands, of which everything is committed or will
     be delivered by the watch: no news. `listing`, `listed`: around a list that takes the place of what a watch could not deliver any more.
-    `promise`: everything up to `version` was delivered. `quiet`: the server ended a watch, and sent nothing. `absent`: the cluster has no
-    such kind. `denied`: the account may not read it. `failed`: a bug.
+    `looked`: the end of what is `known`, as it was at `version`. `promise`: everything up to `version` was delivered. `quiet`: the server
+    ended a watch, and had nothing to send. `absent`: the cluster has no such kind. `denied`: the account may not read it. `failed`: a bug.
     """
 
     stream: "Stream"
-    type: Literal["object", "gone", "known", "listing", "listed", "promise", "quiet", "absent", "denied", "failed"]
+    type: Literal["object", "gone", "known", "listing", "listed", "looked", "promise", "quiet", "absent", "denied", "failed"]
     found: Found | None = None
     version: str = ""
     error: Exception | None = None
@@ -95,7 +95,8 @@ class Stream:
 
     def _list(self, kind: Literal["object", "known"]) -> None:
         """Deliver a whole list. One that breaks off is begun anew."""
-        self._put(Item(self, "listing" if kind == "object" else "quiet"))
+        if kind == "object":
+            self._put(Item(self, "listing"))
         version = ""
         for objects, version in self._api.list(self.resource, self.namespace):  # noqa: B007 - the last page's is that of the list
             for obj in objects:
@@ -104,7 +105,7 @@ class Stream:
             self._since = version
             self._put(Item(self, "listed", version=version))
         else:
-            self._put(Item(self, "quiet", version=version))
+            self._put(Item(self, "looked", version=version))
 
     def _watch(self) -> None:
         seen = newest = 0

@@ -1,0 +1,127 @@
+"""Logs: pieces of a container's log by time, redacted.
+
+In: the lines of a log with the API's times in front. Out: piece k holds the lines of the k-th stretch of time since the container's start,
+the last 256 KiB of them: a function of the log alone, not of when it was read. A stretch counts as over once a later line or the
+container's end is known. What must never happen: a piece that changes, a secret in one, a whole log in memory.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from taugen.collect.api import Api, ApiError, Missing
+from taugen.evidence.paths import AttemptKey
+from taugen.evidence.redact import Redactor
+
+MOST = 256 << 10
+AT_ONCE = 16
+"""Pieces that one look at a log gives at most; the next goes on there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A log to look at: from piece `first` on; `finished` is empty while the container runs."""
+
+    attempt: AttemptKey
+    uid: str
+    namespace: str
+    pod: str
+    container: str
+    started: str
+    finished: str
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a look found: `next` is the piece to go on with, `done` that there is no more, `lost` why nothing more can be had."""
+
+    wanted: Wanted
+    files: tuple[tuple[str, bytes], ...]
+    next: int
+    done: bool
+    lost: str = ""
+
+
+def look(wanted: Wanted, api: Api, every: int, redactor: Redactor) -> Looked:
+    """The pieces of a log that are over. An API that fails leaves the rest to the next look."""
+    files: list[tuple[str, bytes]] = []
+    at, over = wanted.first, bool(wanted.finished)
+    try:
+        lines = api.log(wanted.namespace, wanted.pod, wanted.container, later(wanted.started, wanted.first * every))
+        for number, piece in pieces(lines, wanted.started, every, wanted.first, over=over):
+            content = redacted(piece, redactor)
+            if content is None:
+                return Looked(wanted, tuple(files), at, done=True, lost="it can't be redacted")
+            files.append((wanted.attempt.log(wanted.pod, wanted.container, number), content))
+            at = number + 1
+            if len(files) == AT_ONCE:
+                return Looked(wanted, tuple(files), at, done=False)
+    except Missing:
+        return Looked(wanted, tuple(files), at, done=True, lost="the pod is gone")
+    except ApiError:
+        return Looked(wanted, tuple(files), at, done=False)
+    return Looked(wanted, tuple(files), at, done=over)
+
+
+def pieces(lines: Iterable[bytes], started: str, every: int, first: int, *, over: bool) -> Iterator[tuple[int, bytes]]:
+    """(number, content) of each piece that is over and not empty, from `first` on; with `over`, the last one too."""
+    number, kept = first, _Tail()
+    begin = moment(started)
+    for line in lines:
+        time = moment(line[:35].split(b" ", 1)[0].decode("ascii", "replace"))
+        # A line without a time goes on where the one before stood.
+        at = number if time is None or begin is None else int((time - begin).total_seconds() // every)
+        if at > number:
+            if kept.size:
+                yield number, kept.content()
+            number, kept = at, _Tail()
+        if at >= number:
+            kept.add(line + b"\n")
+    if over and kept.size:
+        yield number, kept.content()
+
+
+class _Tail:
+    """The last lines of a text, up to `MOST` bytes."""
+
+    def __init__(self) -> None:
+        self._lines: deque[bytes] = deque()
+        self.size = 0
+
+    def add(self, line: bytes) -> None:
+        self._lines.append(line[-MOST:])
+        self.size += len(self._lines[-1])
+        while self.size > MOST:
+            self.size -= len(self._lines.popleft())
+
+    def content(self) -> bytes:
+        return b"".join(self._lines)
+
+
+def redacted(piece: bytes, redactor: Redactor) -> bytes | None:
+    """The piece without secrets, not longer than `MOST`; None if that fails: then nothing of it may be kept."""
+    try:
+        text, _ = redactor.text(piece.decode("utf-8", "replace"))
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    tail = _Tail()
+    for line in text.encode().splitlines(keepends=True):
+        tail.add(line)
+    return tail.content()
+
+
+def moment(time: str) -> datetime | None:
+    """A time in RFC 3339, with fractions of any length and any zone."""
+    try:
+        found = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None
+
+
+def later(time: str, seconds: int) -> str:
+    """A time, some seconds after; as it is if it can't be read."""
+    found = moment(time)
+    return (found + timedelta(seconds=seconds)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if found is not None else time
