@@ -67,11 +67,10 @@ def test_a_bad_run_holds_its_workspace_for_a_minute_at_most(paths):
     assert sum(min(w, 60) for w in waits) <= 90
 
 
-def test_what_kueue_writes_is_ignored(paths):
+def test_only_what_an_apply_would_take_back_is_ignored(paths):
+    """What is ignored is copied from an older state into what is applied: `suspend` must not be."""
     ignored = applications(paths)["runs-speech"]["spec"]["ignoreDifferences"]
-    assert {(i["group"], i["kind"]) for i in ignored} == {("batch", "Job"), ("jobset.x-k8s.io", "JobSet"), ("ray.io", "RayJob")}
-    assert all(i["managedFieldsManagers"] == ["kueue"] for i in ignored)
-    assert "/spec/rayClusterSpec/workerGroupSpecs" in ignored[2]["jsonPointers"]
+    assert ignored == [{"group": "ray.io", "kind": "RayJob", "jsonPointers": ["/spec/rayClusterSpec/workerGroupSpecs"]}]
     assert "ignoreDifferences" not in applications(paths)["platform"]["spec"]
 
 
@@ -85,18 +84,32 @@ def test_a_workspaces_runs_are_held_to_its_namespace_and_the_run_kinds(paths):
     assert app["destination"]["namespace"] == "lab-speech"
 
 
-def test_the_platforms_project_permits_what_its_applications_hold(paths):
-    project = paths["fjord/gitops/appproject-platform.yaml"]["spec"]
+@pytest.mark.parametrize(("app", "folder"), [("platform", "platform"), ("workspace-speech", "workspaces/speech")])
+def test_a_project_permits_what_its_application_holds(paths, app, folder):
+    name = applications(paths)[app]["spec"]["project"]
+    project = paths[f"fjord/gitops/appproject-{name}.yaml"]["spec"]
     cluster = {(k["group"], k["kind"]) for k in project["clusterResourceWhitelist"]}
     namespaced = {(k["group"], k["kind"]) for k in project["namespaceResourceWhitelist"]}
     spaces = {d["namespace"] for d in project["destinations"]}
     for path, obj in paths.items():
-        if path.startswith(("fjord/platform/", "fjord/workspaces/")):
+        if path.startswith(f"fjord/{folder}/"):
             kind = (obj["apiVersion"].rpartition("/")[0], obj["kind"])
             namespace = obj["metadata"].get("namespace")
             assert kind in (namespaced if namespace else cluster)
             assert namespace is None or namespace in spaces
-    assert {applications(paths)[name]["spec"]["project"] for name in ("platform", "workspace-speech")} == {"platform"}
+
+
+def test_what_projects_permit_does_not_shrink_with_policy(paths):
+    """What a project ceases to permit Argo CD never prunes: node health and workspaces would stay in the cluster for ever."""
+    with_less = gitops("{engine: argocd, url: https://git.example/fleet.git}")
+    project = with_less["mesa/gitops/appproject-taugen.yaml"]["spec"]
+    assert project["namespaceResourceWhitelist"] == paths["fjord/gitops/appproject-platform.yaml"]["spec"]["namespaceResourceWhitelist"]
+    assert project["destinations"] == paths["fjord/gitops/appproject-platform.yaml"]["spec"]["destinations"]
+    for app in applications(paths).values():
+        if "finalizers" in app["metadata"]:
+            own = paths[f"fjord/gitops/appproject-{app['spec']['project']}.yaml"]["metadata"]
+            waves = [int(meta["annotations"]["argocd.argoproj.io/sync-wave"]) for meta in (own, app["metadata"])]
+            assert waves[0] < waves[1], "pruning goes by falling waves: the Application first"
 
 
 def test_only_a_workspaces_application_takes_its_objects_with_it(paths):

@@ -18,7 +18,7 @@ from taugen.policy import model
 from taugen.policy.collector import NAMESPACE as COLLECTOR_NAMESPACE
 from taugen.policy.health import NAMESPACE as HEALTH_NAMESPACE
 from taugen.policy.set import Item, Policy
-from taugen.render import health, meta
+from taugen.render import meta
 from taugen.render.gitops import names
 from taugen.render.types import Object, Rendered
 from taugen.words import Json
@@ -38,18 +38,26 @@ HEALTH = (
 """Kinds without a health rule in Argo CD (resource_customizations of v3.5): without one they count as healthy at once."""
 
 _WAVE_PROJECT, _WAVE_PLATFORM, _WAVE_WORKSPACE, _WAVE_RUNS = -1, 0, 1, 2
-_PLATFORM_KINDS = [("", "Namespace")] + [
-    ("kueue.x-k8s.io", kind) for kind in ("ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "WorkloadPriorityClass")
-]
-_ROLE_KINDS = [("rbac.authorization.k8s.io", "ClusterRole"), ("rbac.authorization.k8s.io", "ClusterRoleBinding")]
-_HEALTH_KINDS = [
+_PLATFORM_KINDS = [
+    ("", "Namespace"),
+    *(("kueue.x-k8s.io", kind) for kind in ("ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "WorkloadPriorityClass")),
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"),
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"),
-    *_ROLE_KINDS,
+    ("rbac.authorization.k8s.io", "ClusterRole"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
     ("readiness.node.x-k8s.io", "NodeReadinessRule"),
 ]
-_HEALTH_INSIDE = [("", "ConfigMap"), ("apps", "DaemonSet")]
-_COLLECTOR_INSIDE = [("", "ConfigMap"), ("apps", "Deployment")]
+_PLATFORM_INSIDE = [
+    ("", "ConfigMap"),
+    ("", "ResourceQuota"),
+    ("", "ServiceAccount"),
+    ("apps", "DaemonSet"),
+    ("apps", "Deployment"),
+    ("networking.k8s.io", "NetworkPolicy"),
+    ("rbac.authorization.k8s.io", "Role"),
+    ("rbac.authorization.k8s.io", "RoleBinding"),
+]
+"""Node health and the collector, permitted whether policy has any or not: what a project ceases to permit is never pruned (ADR 7)."""
 _WORKSPACE_KINDS = [
     ("", "LimitRange"),
     ("", "PersistentVolumeClaim"),
@@ -69,9 +77,10 @@ def objects(policy: Policy, cluster: str) -> Iterator[Rendered]:
     item = policy.clusters[cluster]
     folder = f"{cluster}/gitops"
     present = [policy.workspaces[name] for name in sorted(policy.workspaces) if cluster in policy.clusters_of(name)]
-    yield meta.placed(folder, _platform_project(item, present, watched=health.stands_on(policy, cluster)), item)
+    yield meta.placed(folder, _platform_project(item), item)
     yield meta.placed(folder, _platform(policy, item), item)
     for workspace in present:
+        yield meta.placed(folder, _workspace_project(item, workspace), item)
         yield meta.placed(folder, _workspace(policy, item, workspace), item)
         yield meta.placed(folder, _runs_project(item, workspace), item)
         yield meta.placed(folder, _runs(policy, item, workspace), item)
@@ -98,17 +107,20 @@ def _project_name(item: Item[model.Cluster]) -> str:
     return item.spec.gitops.project or PROJECT
 
 
-def _platform_project(item: Item[model.Cluster], present: list[Item[model.Workspace]], *, watched: bool) -> Object:
-    """`watched`: the cluster has node health, whose kinds are permitted only then."""
-    collected = item.spec.collector is not None
-    own = ({HEALTH_NAMESPACE} if watched else set()) | ({COLLECTOR_NAMESPACE} if collected else set())
-    spaces = ["default", *sorted({w.spec.namespace for w in present} | own)]
-    spec = _project(item, f"Queues and workspaces of cluster {item.name}, made by taugen.", spaces)
-    whole = _HEALTH_KINDS if watched else _ROLE_KINDS if collected else []
-    inside = [*(_HEALTH_INSIDE if watched else []), *(_COLLECTOR_INSIDE if collected else [])]
-    spec["clusterResourceWhitelist"] = _kinds([*_PLATFORM_KINDS, *whole])
-    spec["namespaceResourceWhitelist"] = _kinds([*dict.fromkeys(inside), *_WORKSPACE_KINDS])
+def _platform_project(item: Item[model.Cluster]) -> Object:
+    spaces = ["default", COLLECTOR_NAMESPACE, HEALTH_NAMESPACE]
+    spec = _project(item, f"Queues, node health and collector of cluster {item.name}, made by taugen.", spaces)
+    spec["clusterResourceWhitelist"] = _kinds(_PLATFORM_KINDS)
+    spec["namespaceResourceWhitelist"] = _kinds(_PLATFORM_INSIDE)
     return _object(item, "AppProject", _project_name(item), spec, wave=_WAVE_PROJECT)
+
+
+def _workspace_project(item: Item[model.Cluster], workspace: Item[model.Workspace]) -> Object:
+    """One for each workspace: it goes after its Application, so that it permits for as long as there is something to take away."""
+    spec = _project(item, f"Workspace {workspace.name} on cluster {item.name}, made by taugen.", [workspace.spec.namespace])
+    spec["clusterResourceWhitelist"] = _kinds([("", "Namespace")])
+    spec["namespaceResourceWhitelist"] = _kinds(_WORKSPACE_KINDS)
+    return _object(item, "AppProject", names.workspace(item.name, workspace.name), spec, wave=_WAVE_PROJECT, workspace=workspace.name)
 
 
 def _runs_project(item: Item[model.Cluster], workspace: Item[model.Workspace]) -> Object:
@@ -134,9 +146,9 @@ def _platform(policy: Policy, item: Item[model.Cluster]) -> Object:
 
 def _workspace(policy: Policy, item: Item[model.Cluster], workspace: Item[model.Workspace]) -> Object:
     """Deleting it takes the workspace's access and queues away, never its namespace and claims: those say Delete=false."""
-    where, namespace = f"workspaces/{workspace.name}", workspace.spec.namespace
-    spec = _application(policy, item, where, project=_project_name(item), namespace=namespace, retry=_retry(20, "3m"))
     name = names.workspace(item.name, workspace.name)
+    where, namespace = f"workspaces/{workspace.name}", workspace.spec.namespace
+    spec = _application(policy, item, where, project=name, namespace=namespace, retry=_retry(20, "3m"))
     obj = _object(item, "Application", name, spec, wave=_WAVE_WORKSPACE, workspace=workspace.name)
     metadata = obj["metadata"]
     assert isinstance(metadata, dict)
@@ -171,15 +183,12 @@ def _retry(limit: int, longest: str) -> Object:
 
 
 def _ignored() -> list[Json]:
-    """What Kueue writes into admitted runs. RayJob's worker groups are one atomic list in its CRD: any apply would take them all back."""
-    manager: list[Json] = ["kueue"]
-    groups: list[Json] = ["/spec/rayClusterSpec/workerGroupSpecs", "/spec/suspend"]
-    suspend: list[Json] = ["/spec/suspend"]
-    return [
-        {"group": "batch", "kind": "Job", "jsonPointers": suspend[:], "managedFieldsManagers": manager[:]},
-        {"group": "jobset.x-k8s.io", "kind": "JobSet", "jsonPointers": suspend[:], "managedFieldsManagers": manager[:]},
-        {"group": "ray.io", "kind": "RayJob", "jsonPointers": groups, "managedFieldsManagers": manager[:]},
-    ]
+    """What Kueue writes into admitted runs and an apply would take back: RayJob's worker groups are one atomic list in its CRD.
+
+    Nothing else: what is ignored is copied from the state that Argo CD last saw into what it applies (RespectIgnoreDifferences), and a
+    `suspend` from before the admission stopped a run that had just started (ADR 8). What no manifest holds, an apply leaves alone.
+    """
+    return [{"group": "ray.io", "kind": "RayJob", "jsonPointers": ["/spec/rayClusterSpec/workerGroupSpecs"]}]
 
 
 def _object(item: Item[model.Cluster], kind: str, name: str, spec: Object, *, wave: int, workspace: str | None = None) -> Object:
