@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from taugen.diag import Diagnostic, Refused, Severity, ordered
+from taugen.diag import Diagnostic, Refused, Severity, has_errors, ordered
 from taugen.load import git
 from taugen.load.root import ROOT_FILE, Place
 from taugen.load.since import Since
@@ -97,6 +97,8 @@ def _check(project: Project, files: Sequence[str], *, policy: bool = True, objec
         findings += one.findings
     others = rivals(project, ((doc.workspace, doc.name) for doc in docs if doc.name), files)
     findings += duplicates([*docs, *(doc for path in others for doc in compiler.read(path)[0])])
+    if objects and not has_errors(findings):  # what an error keeps from being rendered may be what a patch is for
+        findings += compiler.idle_patches()
     items = 1 + sum(
         len(getattr(project.policy, kind)) for kind in ("clusters", "flavors", "queues", "profiles", "workspaces", "storages", "tiers")
     )

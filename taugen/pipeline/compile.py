@@ -64,6 +64,8 @@ class Compiler:
         self.project = project
         self.policy = project.policy
         self.validator = validator(project)
+        self.used: set[int] = set()
+        """The patches of overlays that were for something so far."""
 
     def read(self, path: str) -> tuple[list[RunDoc], list[Diagnostic]]:
         """Read one file of documents; findings are those that belong to no document."""
@@ -123,7 +125,7 @@ class Compiler:
 
     def _patch(self, work: "_Work") -> None:
         if work.run is not None and work.sound:
-            work.rendered, found = overlay.apply(self.project.overlays, work.run.cluster, work.rendered)
+            work.rendered, found = overlay.apply(self.project.overlays, work.run.cluster, work.rendered, self.used)
             work.findings += found
 
     def _check(self, work: "_Work") -> None:
@@ -143,12 +145,17 @@ class Compiler:
         out: list[Rendered] = []
         rendered = render_platform(self.policy)
         for cluster in sorted(self.policy.clusters):
-            mine, more = overlay.apply(self.project.overlays, cluster, [r for r in rendered if r.path.startswith(f"{cluster}/")])
+            objects = [r for r in rendered if r.path.startswith(f"{cluster}/")]
+            mine, more = overlay.apply(self.project.overlays, cluster, objects, self.used)
             out += mine
             findings += [*more, *(self.validate(mine) if sound else [])]
         if sound:
             findings += engine.check_objects(out, self.policy)
         return out, ordered(findings)
+
+    def idle_patches(self) -> list[Diagnostic]:
+        """Patches that were for no object, once platform and every run are compiled."""
+        return overlay.unused(self.project.overlays, self.used)
 
     def validate(self, rendered: Iterable[Rendered]) -> list[Diagnostic]:
         """Every object against its schema, in the versions that the platform pins."""

@@ -162,13 +162,14 @@ def apply(
 
 
 def unused(overlays: Overlays, used: set[int]) -> list[Diagnostic]:
-    """Patches of the repository that were for nothing, after every object of every cluster has been through `apply`."""
+    """Patches of the repository that were for nothing, after every object of every cluster has been through `apply`. One for all objects of
+    its kinds is left out: it may wait for the first of them."""
     every = {p.number: p for patches_ in overlays.by_cluster.values() for p in patches_}
     hint = "check its target: kind, name (a pattern for the whole name), namespace, labels"
     return [
         replace(every[number].finding("overlay-unused", "this patch is for no object", hint=hint), severity=Severity.WARNING)
         for number in sorted(every)
-        if number not in used and not every[number].shipped
+        if number not in used and not every[number].shipped and every[number].target.chooses
     ]
 
 

@@ -86,6 +86,11 @@ class Target:
     labels: tuple[Requirement, ...] = field(default=())
     annotations: tuple[Requirement, ...] = field(default=())
 
+    @property
+    def chooses(self) -> bool:
+        """Whether it means some objects of its kinds rather than all."""
+        return self.name is not _ALL or self.namespace is not _ALL or bool(self.labels or self.annotations)
+
     def matches(self, obj: Object) -> bool:
         """Whether an object is meant; its kind is not looked at."""
         metadata = obj.get("metadata")
