@@ -2,7 +2,7 @@
 
 In: the canonical section it stands in and the key. Out: a sentence, what to write, and the canonical field that was meant (so that it is
 not also reported as missing). Looked for in this order: another way to write a key of the section, the right name at another level, other
-systems' names, a typing error.
+systems' names, an older spelling at another level, a typing error.
 """
 
 from functools import lru_cache
@@ -30,6 +30,8 @@ def explain(section: Path, key: str) -> tuple[str, str, Path | None]:
         return message, f"write it as {dotted(elsewhere)}", elsewhere
     if (meaning := FOREIGN.get(plain)) is not None:
         return message, meaning.hint, meaning.field
+    if (renamed := _renamed(plain)) is not None:
+        return message, f"write {dotted(renamed)}", renamed
     if (near := suggest.closest(key, (*here, *_older(section)))) is not None:
         return message, f"did you mean {near}?", _canonical((*section, near))
     listed = here or _older(section)
@@ -50,6 +52,12 @@ def _canonical(path: Path) -> Path:
     if path[-1] in MOUNT_KEYS and path[:2] == ("storage", "mounts"):
         return (*path[:-1], MOUNT_KEYS[str(path[-1])])
     return next((r.new for r in RENAMES if r.old == path), path)
+
+
+def _renamed(plain: str) -> Path | None:
+    """What an older spelling of another section is now; None where it meant several things."""
+    meant = {rename.new for rename in RENAMES if len(rename.old) > 1 and _plain(str(rename.old[-1])) == plain}
+    return meant.pop() if len(meant) == 1 else None
 
 
 def _elsewhere(plain: str) -> Path | None:
