@@ -1,0 +1,3 @@
+import lexicon
+
+print(lexicon)

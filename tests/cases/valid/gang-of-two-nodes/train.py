@@ -1,0 +1,3 @@
+import ocean.grid
+
+print(ocean.grid.CELLS)

@@ -1,0 +1,3 @@
+import sys
+
+print("transcribing", sys.argv[1:])
