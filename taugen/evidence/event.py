@@ -12,7 +12,7 @@ from enum import StrEnum
 from hashlib import sha256
 
 from taugen.evidence.paths import AttemptKey, stamp
-from taugen.words import Json
+from taugen.words import Json, canonical
 from taugen.words.canonical import jcs
 
 API_VERSION = "taugen.dev/evidence.v1"
@@ -70,6 +70,7 @@ class EventType(StrEnum):
     """Of no attempt: a condition of a node's health changed. data: node, condition, status, reason, message; apart: condition, status."""
 
 
+_TYPES = {str(kind): kind for kind in EventType}
 TERMINAL = frozenset(
     {
         EventType.SUCCEEDED,
@@ -103,9 +104,14 @@ class Event:
         """By time, then by type and key: an order that does not depend on who saw what first."""
         return self.time, self.type, self.key
 
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return f"{stamp(self.time)}-{self.type}-{self.key}.json"
+
     def path(self, attempt: AttemptKey) -> str:
         """Where it stands."""
-        return f"{attempt.folder}/events/{stamp(self.time)}-{self.type}-{self.key}.json"
+        return f"{attempt.folder}/events/{self.name}"
 
     def path_of_node(self, cluster: str) -> str:
         """Where an event of a node stands, by day."""
@@ -120,15 +126,32 @@ class Event:
         return jcs({**body, "data": dict(self.data)}) + b"\n"
 
 
+def proven(content: bytes) -> Event | None:
+    """The event in a file's bytes; None unless they are exactly what `Event.content` makes of it."""
+    try:
+        body = canonical.read(content.removesuffix(b"\n"))
+    except (ValueError, RecursionError):
+        return None
+    found = _of(body)
+    if found is None or not isinstance(body, dict) or not content.endswith(b"\n") or len(body) != 5 + bool(found.apart):
+        return None
+    return found
+
+
 def read(content: bytes) -> Event | None:
     """The event in a file's bytes; None if they are none that this version knows."""
     try:
-        body = json.loads(content)
-        kind = EventType(body["type"])
-        data, time, uid, apart = body["data"], body["time"], body["uid"], body.get("apart", "")
-    except (ValueError, KeyError, TypeError, RecursionError):
+        return _of(json.loads(content))
+    except (ValueError, RecursionError):
         return None
-    texts = (time, uid, apart)
-    if body.get("apiVersion") != API_VERSION or not isinstance(data, dict) or not all(isinstance(text, str) for text in texts):
+
+
+def _of(body: Json) -> Event | None:
+    if not isinstance(body, dict) or body.get("apiVersion") != API_VERSION:
         return None
-    return Event(kind, time, uid, data, apart)
+    kind, data, time, uid, apart = (body.get(name) for name in ("type", "data", "time", "uid", "apart"))
+    apart = "" if apart is None else apart
+    if not isinstance(data, dict) or not isinstance(time, str) or not isinstance(uid, str) or not isinstance(apart, str):
+        return None
+    known = _TYPES.get(kind) if isinstance(kind, str) else None
+    return Event(known, time, uid, data, apart) if known is not None else None

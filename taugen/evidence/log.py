@@ -22,12 +22,13 @@ _AT_ONCE = 100
 
 class Change(NamedTuple):
     """A file that a commit changed: `status` as git says it (``A``, ``M``, ``D``, ``T``; a letter a parent for a merge), the new mode and
-    object id."""
+    object id, and the id before (of a merge that of its first parent)."""
 
     status: str
     path: str
     mode: str
     blob: str
+    before: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +43,25 @@ class Commit:
     parent: int = 0
 
 
-def commits(repo: Path, tip: str, *, forwards: bool = False, each_parent: bool = False, paths: Sequence[str] = ()) -> Iterator[Commit]:
-    """The commits that lead to `tip`, newest first or `forwards`, children never on the wrong side of their parents.
+def commits(
+    repo: Path, tip: str, *, since: str | None = None, forwards: bool = False, each_parent: bool = False, paths: Sequence[str] = ()
+) -> Iterator[Commit]:
+    """The commits that lead to `tip`, but not to `since`, newest first or `forwards`, children never on the wrong side of their parents.
 
     A merge says what differs from all parents, or, with `each_parent`, comes once for each parent with what differs from that one. With
     `paths` only commits that changed one of them. To be read to its end. Raises `GitError`.
     """
-    args = ["log", *_OPTIONS, "-m" if each_parent else "-c", _FORMAT, *(["--reverse"] * forwards), "--end-of-options", tip, "--", *paths]
+    args = [
+        "log",
+        *_OPTIONS,
+        "-m" if each_parent else "-c",
+        _FORMAT,
+        *(["--reverse"] * forwards),
+        *([f"^{since}"] if since else []),
+        "--end-of-options",
+        tip,
+    ]
+    args += ["--", *paths]
     said = git.spool(args)
     process = git.start([*_SETTINGS, *args], cwd=repo, stdin=subprocess.DEVNULL, stderr=said)
     try:
@@ -102,7 +115,7 @@ def _change(raw: str, path: str) -> Change:
     """``:100644 100644 old new M``; of a merge a colon, a mode and an id more for each further parent."""
     fields = raw.split(" ")
     parents = len(fields[0]) - len(fields[0].lstrip(":"))
-    return Change(fields[-1], path, fields[parents], fields[-2])
+    return Change(fields[-1], path, fields[parents], fields[-2], fields[parents + 1])
 
 
 def _numbered(stream: Iterator[Commit]) -> Iterator[Commit]:

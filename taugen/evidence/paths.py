@@ -6,6 +6,7 @@ path, a path that some pod's name or label could lead elsewhere.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 Kind = Literal["run", "event", "record", "log", "metrics", "checkpoints"]
@@ -88,6 +89,7 @@ class Place:
     type: str = ""
 
 
+@lru_cache(maxsize=1 << 14)
 def parse(path: str) -> Place | None:
     """What stands at a path; None if it is no evidence of a run."""
     found = _FILE.fullmatch(path)

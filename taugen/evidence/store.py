@@ -181,11 +181,12 @@ class Where(Protocol):
     def branch(self) -> str: ...  # noqa: D102
 
 
-def find(repo: Path, place: Where) -> Branch:
+def find(repo: Path, place: Where, *, whole: bool = False) -> Branch:
     """The evidence branch of a project, fetched if the place's `url` (a URL, or a path relative to `repo`) names another repository.
 
-    What is fetched stands in the cache folder: the newest commit's folders, contents when they are wanted. Without a URL it is the branch
-    of `repo`, or that of a remote which `repo` has fetched. Raises `Refused` (exit 4) if the remote can't be read.
+    What is fetched stands in the cache folder: the newest commit's folders, contents when they are wanted; with `whole` the commits before
+    it too. Without a URL it is the branch of `repo`, or that of a remote which `repo` has fetched. Raises `Refused` (exit 4) if the remote
+    can't be read.
     """
     url, branch = place.url, place.branch
     if not url:
@@ -196,7 +197,7 @@ def find(repo: Path, place: Where) -> Branch:
     kept = cached(url)
     try:
         partial.make(kept)
-        return Branch(kept, partial.fetch(kept, url, f"refs/heads/{branch}", f"refs/taugen/evidence/{branch}"))
+        return Branch(kept, partial.fetch(kept, url, f"refs/heads/{branch}", f"refs/taugen/evidence/{branch}", whole=whole))
     except git.GitError as error:
         message = f"evidence (branch {branch} of {without_user(url)}) can't be fetched: {error}"
         raise Refused(message, hint="check the address and the credentials", code=4) from None

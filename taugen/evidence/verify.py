@@ -1,0 +1,247 @@
+"""Proves an evidence branch: nothing was ever changed, and everything is whose it claims to be.
+
+In: a branch with its whole history, the keys of each cluster, an older tip, the sources. Out: findings, each with the file and the commit.
+The history is read once, as one stream; contents in blocks. What must never happen: a change that a merge, a mode, a rename or a second
+root hides; a finding for what the collector itself writes.
+"""
+
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from pathlib import Path
+
+from taugen.diag import Diagnostic, Severity, Span
+from taugen.evidence import contents, keys, log, trailers
+from taugen.evidence.contents import fault
+from taugen.evidence.log import Change, Commit
+from taugen.evidence.paths import parse
+from taugen.evidence.seen import Added, Seen, look
+from taugen.evidence.store import Branch
+from taugen.load import git
+from taugen.load.partial import Objects
+
+_BLOCK = 5000
+"""Files whose contents are read at once."""
+_ALONE = 3
+"""Blocks up to which no further process is worth starting."""
+_WORKERS = 8
+_LOGS = 100
+MOST = 1000
+"""Findings that are kept."""
+
+
+@dataclass
+class Proof:
+    """What was looked at, and what was found: the first `MOST` findings, and how many `more` there are."""
+
+    findings: list[Diagnostic] = field(default_factory=list)
+    commits: int = 0
+    files: int = 0
+    records: int = 0
+    signed: int = 0
+    more: int = 0
+
+    def add(self, found: Iterable[Diagnostic]) -> None:
+        """Keep findings, the first of them at least."""
+        for one in found:
+            if len(self.findings) < MOST:
+                self.findings.append(one)
+            else:
+                self.more += 1
+
+
+def verify(
+    branch: Branch,
+    *,
+    signers: Mapping[str, Sequence[str]] | None = None,
+    since: str | None = None,
+    source: Path | None = None,
+) -> Proof:
+    """Prove the branch. `signers` are SSH public keys by cluster (a cluster without any needs no signatures); `since` is a tip known from
+    before: it must be in the history, and only what came after it is looked at; `source` is a repository of the sources.
+
+    Raises `GitError` for a damaged repository, `Refused` where ssh-keygen is missing.
+    """
+    proof = Proof()
+    if branch.tip is None:
+        if since is not None:
+            proof.add([_history(f"the branch is gone; it was at {since}")])
+        return proof
+    started = _start(branch, since, proof)
+    if started is None:
+        return proof
+    seen = Seen()
+    for part in _looked(branch, _blocks(_added(branch, started, proof))):
+        proof.add(part.findings)
+        seen.join(replace(part, findings=[]))
+    proof.files, proof.records = seen.files, seen.records
+    proof.add(_logs(branch, seen))
+    proof.add(_signatures(branch, seen, signers or {}, proof))
+    proof.add(_sources(seen, source))
+    return proof
+
+
+def _blocks(added: Iterable[Added]) -> Iterator[list[Added]]:
+    block: list[Added] = []
+    waiting = 0
+    for one in added:
+        block.append(one)
+        waiting += len(one[1])
+        if waiting >= _BLOCK:
+            yield block
+            block, waiting = [], 0
+    if block:
+        yield block
+
+
+def _looked(branch: Branch, blocks: Iterator[list[Added]]) -> Iterator[Seen]:
+    """The blocks, looked at in their order: by several processes where there is more than a little to do."""
+    first = list(islice(blocks, _ALONE))
+    workers = min(_WORKERS, os.cpu_count() or 1)
+    if len(first) < _ALONE or workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
+        yield from (look(branch.objects, block) for block in chain(first, blocks))
+        return
+    branch.close()
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _begin, (branch.repo,)) as pool:
+        waiting: deque[Future[Seen]] = deque()
+        for block in chain(first, blocks):
+            waiting.append(pool.submit(_look, block))
+            # No more than is worked on: the whole branch would not fit into memory.
+            if len(waiting) > 2 * workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+_OWN: list[Objects] = []
+"""A worker's reader."""
+
+
+def _begin(repo: Path) -> None:
+    _OWN.append(Objects(repo))
+
+
+def _look(block: list[Added]) -> Seen:
+    return look(_OWN[0], block)
+
+
+def _history(message: str, hint: str = "ask who may push to the branch; protect it from force-pushes") -> Diagnostic:
+    return Diagnostic("evidence-history", message, Span("."), hint=hint)
+
+
+def _start(branch: Branch, since: str | None, proof: Proof) -> str | None:
+    """Where to begin: `since`, or empty for the beginning of everything; None where the history can't be read at all."""
+    tip = str(branch.tip)
+    if git.is_shallow(branch.repo):
+        proof.add([_history("the history was cut off: this is a shallow clone", "git fetch --unshallow, then again")])
+        return None
+    roots = git.run(["rev-list", "--max-parents=0", "--end-of-options", tip], cwd=branch.repo).out.decode("ascii").split()
+    if len(roots) > 1:
+        proof.add([_history(f"it has {len(roots)} beginnings: {', '.join(root[:12] for root in roots)}", "a branch of evidence has one")])
+    previous = [old for root in roots for old in git.trailers(git.commit_info(branch.repo, root).message).get(trailers.PREVIOUS, ())]
+    for old in previous:
+        if git.find(branch.repo, old) is None:
+            note = f"it goes on from {old}, which is not in this repository: verify that branch by itself"
+            proof.add([Diagnostic("evidence-rotated", note, Span("."), severity=Severity.NOTE)])
+    if since is None:
+        return ""
+    known = git.find(branch.repo, since)
+    if known is not None and git.is_ancestor(branch.repo, known, tip):
+        return known
+    if any(since == old or _led(branch, since, old) for old in previous):
+        return ""
+    proof.add([_history(f"it was rewritten: {since}, known from before, is not in its history")])
+    return ""
+
+
+def _led(branch: Branch, since: str, old: str) -> bool:
+    """Whether an older tip led to the one from which a rotated branch goes on."""
+    return all(git.find(branch.repo, one) is not None for one in (since, old)) and git.is_ancestor(branch.repo, since, old)
+
+
+def _added(branch: Branch, since: str, proof: Proof) -> Iterator[Added]:
+    """The commits with the files that each added; whatever else one did is a finding."""
+    merge: list[Commit] = []
+    for commit in log.commits(branch.repo, str(branch.tip), since=since or None, forwards=True, each_parent=True):
+        if merge and merge[0].sha != commit.sha:
+            yield merge[0], _merged(merge, proof)
+            merge = []
+        proof.commits += commit.parent == 0
+        if len(commit.parents) > 1:
+            merge.append(commit)
+        else:
+            proof.add(_tampered(commit, commit.changes))
+            yield commit, _placed(commit.changes)
+    if merge:
+        yield merge[0], _merged(merge, proof)
+
+
+def _merged(merge: Sequence[Commit], proof: Proof) -> list[Change]:
+    """What a merge itself added: files that none of its parents has. A file that it lacks, or has another way than one of its parents, was
+    changed."""
+    for side in merge:
+        proof.add(_tampered(side, side.changes))
+    # Git leaves out a parent from which nothing differs: then nothing is new.
+    if len(merge) < len(merge[0].parents):
+        return []
+    everywhere = set.intersection(*({change.path for change in side.changes} for side in merge))
+    return _placed([change for change in merge[0].changes if change.path in everywhere])
+
+
+def _placed(changes: Iterable[Change]) -> list[Change]:
+    return [change for change in changes if change.status == "A"]
+
+
+def _tampered(commit: Commit, changes: Iterable[Change]) -> Iterator[Diagnostic]:
+    changed = [change for change in changes if change.status != "A"]
+    if not changed:
+        return
+    new = {change.blob: change.path for change in commit.changes if change.status == "A"}
+    for change in changed:
+        where = f"in commit {commit.sha} by {commit.author}"
+        if change.status == "D" and change.before in new:
+            message = f"it was renamed to {new[change.before]} {where}"
+        else:
+            message = f"it was {'deleted' if change.status == 'D' else 'changed'} {where}"
+        yield fault("evidence-changed", change.path, message, f"its content before is git cat-file blob {change.before}")
+
+
+def _logs(branch: Branch, seen: Seen) -> Iterator[Diagnostic]:
+    """Whether logs are as their records say."""
+    listed = sorted(seen.logs)
+    for start in range(0, len(listed), _LOGS):
+        for path, content in zip(listed[start : start + _LOGS], branch.read_many(listed[start : start + _LOGS]), strict=True):
+            digest, record = seen.logs[path]
+            if content is None:
+                yield fault("evidence-content", record, f"it names the log {path}, which is not on the branch")
+            elif contents.digest(content) != digest:
+                yield fault("evidence-content", path, f"its sha256 is {contents.digest(content)}; {record} says {digest}")
+            else:
+                yield from contents.check(path, parse(path), content)
+
+
+def _signatures(branch: Branch, seen: Seen, signers: Mapping[str, Sequence[str]], proof: Proof) -> Iterator[Diagnostic]:
+    """Whether the commits of each cluster that has keys are signed by one of them."""
+    for cluster, commits in sorted(seen.clusters.items()):
+        if signers.get(cluster):
+            good = keys.signed_by(branch.repo, commits, signers[cluster])
+            proof.signed += sum(good.values())
+            for sha, path in commits.items():
+                if not good[sha]:
+                    message = f"commit {sha} is not signed by a key of cluster {cluster}"
+                    yield fault("evidence-signature", path, message, f"Cluster {cluster}, spec.collector.keys lists them")
+
+
+def _sources(seen: Seen, source: Path | None) -> Iterator[Diagnostic]:
+    """Whether the commits that runs were submitted by are in the sources."""
+    if source is None or not seen.sources or git.is_shallow(source):
+        return
+    listed = sorted(seen.sources)
+    for sha, size in zip(listed, git.sizes(source, [f"{sha}^{{commit}}" for sha in listed]), strict=True):
+        if size is None:
+            hint = "fetch all branches of the sources; if it is nowhere, ask who did"
+            yield fault("evidence-source", seen.sources[sha], f"its source commit {sha} is not in the sources", hint)
