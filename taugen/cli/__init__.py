@@ -17,6 +17,7 @@ COMMANDS = {
     "runs": "List runs and where each stands.",
     "show": "Show everything that is known of a run.",
     "logs": "Print what a run printed.",
+    "evidence": "Prove and export evidence.",
     "explain": "Say where each value of a run comes from, or what a finding means.",
     "lock": "Pin policy repositories by commit.",
     "schema": "Print JSON Schemas; import CRDs for validation.",
