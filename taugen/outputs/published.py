@@ -8,7 +8,7 @@ from taugen.words.names import printable
 
 _LISTED = 10
 """Entries of a list that are shown; the rest is counted."""
-_COLOURS = {"add": "32", "cancel": "31", "replace": "31", "wait": "33", "held back": "33", "goes on": "33", "ended": "36"}
+_COLOURS = {"restore": "32", "add": "32", "cancel": "31", "replace": "31", "wait": "33", "held back": "33", "goes on": "33", "ended": "36"}
 
 
 def write(outcome: Outcome, lines: Lines, *, dry_run: bool = False, color: bool = False) -> str:
@@ -19,6 +19,7 @@ def write(outcome: Outcome, lines: Lines, *, dry_run: bool = False, color: bool 
         out.append(text.findings(outcome.findings, lines, color=color))
     if outcome.refused:
         out.append(text.findings(outcome.refused, lambda _file, _line: None, color=color))
+    out += _listed("restore", [f"{s.run_id}  ({s.phase}, attempt {s.attempt})" for s in outcome.restored], color)
     out += _listed("add", [f"{w.run_id}  ({w.file})" for w in plan.add], color)
     for phase, word in (("cancelled", "cancel"), ("replaced", "replace")):
         out += _listed(word, [f"{s.run_id}  ({s.cluster})" for s, why in plan.end if why == phase], color)
@@ -51,7 +52,8 @@ def _listed(word: str, entries: list[str], color: bool) -> list[str]:  # noqa: F
 def _verdict(outcome: Outcome, *, dry_run: bool) -> str:
     plan, source = outcome.plan, outcome.source[:12]
     counts = [
-        (len(plan.add), "run", "added"), (len(plan.end), "run", "ended"), (outcome.platform, "platform file", "changed"),
+        (len(outcome.restored), "run", "restored"), (len(plan.add), "run", "added"), (len(plan.end), "run", "ended"),
+        (outcome.platform, "platform file", "changed"),
     ]  # fmt: skip
     done = ", ".join(f"{count} {what}{'s' * (count != 1)} {verb}" for count, what, verb in counts if count)
     problems = _problems(outcome)

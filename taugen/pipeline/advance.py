@@ -145,20 +145,14 @@ class _Pass:
         found = seen.look(branch, live)
         if found.elsewhere:
             self.trust.elsewhere(found.elsewhere)
-        out = []
-        for state, every in seen.read(branch, found):
-            about, action = every, self.after(state, every)
-            if action is None and not self.odd(about):
-                continue
-            if state.cluster not in self.trust.keys:
-                self.findings.append(trust.no_cluster(state))
-                continue
-            if bad := self.trust.unsigned(state.cluster, about.paths):
-                about = every.without(bad)
-                action = self.after(state, about)
-            if action is not None:
-                out.append((state, about, action))
-        return out
+        every = [(state, about) for state, about in seen.read(branch, found) if self.after(state, about) is not None or self.odd(about)]
+        known = [(state, about) for state, about in every if state.cluster in self.trust.keys]
+        self.findings += [trust.no_cluster(state) for state, _ in every if state.cluster not in self.trust.keys]
+        bad: set[str] = set()
+        for cluster in sorted({state.cluster for state, _ in known}):
+            bad |= self.trust.unsigned(cluster, [path for state, about in known if state.cluster == cluster for path in about.paths])
+        trusted = [(state, about.without(bad) if bad else about) for state, about in known]
+        return [(state, about, action) for state, about in trusted if (action := self.after(state, about)) is not None]
 
     def after(self, state: RunState, about: Seen) -> Action | None:
         """What follows from evidence."""

@@ -6,14 +6,14 @@ happen: a branch that moves, a decision against another tip than the one that is
 
 from collections.abc import Callable
 
-from taugen.diag import Refused, ordered
+from taugen.diag import Diagnostic, Refused, ordered
 from taugen.load import git
 from taugen.load.fastimport import Writer
 from taugen.pipeline.decide import Decision, decide, refuse_edits
 from taugen.pipeline.outcome import Outcome, Request
 from taugen.pipeline.source import Reading, Wishes
 from taugen.publish import branch as deploy
-from taugen.publish import commit
+from taugen.publish import commit, needs
 from taugen.publish.branch import Deployed
 from taugen.publish.target import Target
 
@@ -23,11 +23,23 @@ def once(
 ) -> tuple[Outcome, str | None]:
     """Plan against `tip` and make the commit object; no branch moves."""
     branch = deploy.deployed(reading.repo, tip, reading.output_path, reading.name)
-    _may(reading, target, branch)
+    refused: tuple[Diagnostic, ...] = ()
+    allow = request.allow
+    if tip is None:
+        from taugen.pipeline.rebuild import rebuild
+
+        back = rebuild(reading, target, allow)
+        refused, allow = back.refused, allow - back.used
+        branch = Deployed(reading.repo, reading.name, reading.output_path, restored=back.restored)
+    else:
+        _may(reading, target, branch, tip)
     with Writer(reading.repo) as writer:
         wishes = reading.wishes(branch, None if request.dry_run else writer, full=request.full, progress=progress)
-        decision = decide(branch, wishes, allow=request.allow, allow_all=reading.project.safety.cancel == "allow")
+        decision = decide(branch, wishes, allow=allow, allow_all=reading.project.safety.cancel == "allow")
+        _all_back(branch, decision)
         outcome = _outcome(reading, target, wishes, decision)
+        outcome.restored = [one.state for one in branch.restored.values()]
+        outcome.refused = (*refused, *outcome.refused)
         files = commit.files(branch, wishes.compiled, decision.plan, decision.change)
         outcome.files = len(files)
         if not files or request.dry_run:
@@ -54,17 +66,18 @@ def _outcome(reading: Reading, target: Target, wishes: Wishes, decision: Decisio
 # ------------------------------------------------------------------------------------------------------------------ may it?
 
 
-def _may(reading: Reading, target: Target, branch: Deployed) -> None:
+def _all_back(branch: Deployed, decision: Decision) -> None:
+    """Raise `Refused` if the platform no longer has what a run needs that evidence brings back: on a new branch nothing could stay."""
+    lost = [found for found in decision.change.refused if found.rule == needs.RULE] if branch.restored else []
+    if lost:
+        hint = "restore the branch, or bring back in policy what these runs need"
+        raise Refused("the deploy branch can't be made anew: its runs need what policy lacks now", hint=hint, code=4, findings=lost)
+
+
+def _may(reading: Reading, target: Target, branch: Deployed, tip: str) -> None:
     """Raise `Refused` for a branch that must not be published to from this commit."""
-    if branch.tip is None:
-        evidence = reading.project.evidence
-        if (place := target.evidence(evidence.url, evidence.branch)) is not None:
-            message = f"{target.where} is not there, but evidence of its runs is ({place}): published anew, finished work would run again"
-            hint = "restore the branch: push the newest commit of it that a clone still has, or the one that Argo CD or Flux synced last"
-            raise Refused(message, hint=hint, code=4)
-        return
     _descends(reading, branch)
-    if branch.base is None and git.is_ancestor(reading.repo, branch.tip, reading.commit):
+    if branch.base is None and git.is_ancestor(reading.repo, tip, reading.commit):
         hint = "the deploy tree has a branch of its own: name a new one with --branch, or delete this one"
         raise Refused(f"{target.where} belongs to the history of the sources", hint=hint, code=2)
     if branch.memory is None:

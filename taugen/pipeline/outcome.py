@@ -11,6 +11,7 @@ from taugen.load.root import ROOT_FILE
 from taugen.load.tree import GitTree
 from taugen.pipeline.opening import Opened
 from taugen.publish.plan import Plan
+from taugen.publish.state import RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class Outcome:
     files: int = 0
     platform: int = 0
     live: int = 0
+    restored: list[RunState] = field(default_factory=list)
+    """What evidence brought back, where the branch was lost."""
     older_policy: int | None = None
     left_out: tuple[str, ...] = ()
 

@@ -22,13 +22,22 @@ _LOOKED_BACK = 50
 """Commits that name the Project and are tried in search of one that is as taugen made it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A run that was published on a branch that is lost, as evidence tells: its state, and its files by path relative to the deploy tree,
+    none where it is over."""
+
+    state: RunState
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
 @dataclass
 class Deployed:
     """A deploy branch of `project`.
 
     `tip` is None before the first publish. `memory` is what the tip remembers, None where the tip is no untouched commit of this Project;
     `last` and `base` are memory and id of the newest such commit, at or below the tip. `folder` is the deploy tree
-    (Project.spec.output.path).
+    (Project.spec.output.path). `restored` are the runs of a branch that is made anew from evidence: they count as published.
     """
 
     repo: Path
@@ -38,7 +47,12 @@ class Deployed:
     memory: Memory | None = None
     last: Memory | None = None
     base: str | None = None
+    restored: Mapping[Key, Restored] = field(default_factory=dict)
     _states: dict[Key, RunState | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """What is restored is read already."""
+        self._states.update({key: one.state for key, one in self.restored.items()})
 
     @cached_property
     def tree(self) -> GitTree:
@@ -50,7 +64,7 @@ class Deployed:
     def runs(self) -> frozenset[Key]:
         """(workspace, run) of every state file: what was ever published, and perhaps runs of another Project (`state` tells)."""
         if self.tip is None:
-            return frozenset()
+            return frozenset(self.restored)
         listed = git.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", self.tip, state.FOLDER + "/"], cwd=self.repo).out
         parts = (path.split("/") for path in listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
         return frozenset(

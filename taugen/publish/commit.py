@@ -4,7 +4,7 @@ In: a plan, what was compiled, the platform's changes. Out: the changed files, a
 message derive from the source commit and the change: who runs publish, and when, leaves no trace (laws 1 and 2).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from taugen.load import git
@@ -35,6 +35,7 @@ def files(branch: Deployed, made: Mapping[Key, Made], plan: Plan, platform: Plat
     """Everything that will differ from the branch."""
     out: Files = {path: text.encode() for path, text in platform.writes.items()}
     out.update(dict.fromkeys(platform.deletes))
+    out.update(restored(branch, {run.key for run, _ in plan.end}))
     out.update(dict.fromkeys(branch.files_below(run.folder for run, _ in plan.end)))
     for run, phase in plan.end:
         out[run.path] = run.ended(phase).content(branch.project)
@@ -45,13 +46,23 @@ def files(branch: Deployed, made: Mapping[Key, Made], plan: Plan, platform: Plat
     return out
 
 
+def restored(branch: Deployed, ended: Collection[Key]) -> Files:
+    """The files of runs that evidence brings back; of those that end at once the state alone."""
+    out: Files = {}
+    for key, one in branch.restored.items():
+        out[one.state.path] = one.state.content(branch.project)
+        if key not in ended:
+            out.update({f"{branch.folder}/{path}": content for path, content in one.files.items()})
+    return out
+
+
 def make(branch: Deployed, changed: Files, plan: Plan, platform: PlatformChange, memory: Memory, *, writer: Writer) -> str:
     """Write the commit and return its id. Raises `GitError`; nothing refers to what was written."""
     info = git.commit_info(branch.repo, memory.source)
     return writer.commit(
         list(changed.items()),
         parents=[branch.tip] if branch.tip else [],
-        message=lambda tree: trailers.message(subject(plan, platform), actions(plan), memory, tree),
+        message=lambda tree: trailers.message(subject(plan, platform, len(branch.restored)), actions(plan), memory, tree),
         author=f"{info.author_name} <{info.author_email}> {info.author_date}".encode(),
         committer=f"{info.author_name} <{info.author_email}> {info.committer_date}".encode(),
         base=branch.tip,
@@ -64,8 +75,9 @@ def actions(plan: Plan) -> list[tuple[str, str]]:
     return sorted([*(("add", wish.run_id) for wish in plan.add), *ended])
 
 
-def subject(plan: Plan, platform: PlatformChange) -> str:
+def subject(plan: Plan, platform: PlatformChange, restored: int = 0) -> str:
     """The first line of the message: `Publish: add 2 runs, end 1 run, change 3 platform files`."""
     touched = len(platform.writes) + len(platform.deletes)
-    counts = ((len(plan.add), "add", "run"), (len(plan.end), "end", "run"), (touched, "change", "platform file"))
+    runs = ((restored, "restore", "run"), (len(plan.add), "add", "run"), (len(plan.end), "end", "run"))
+    counts = (*runs, (touched, "change", "platform file"))
     return "Publish: " + ", ".join(f"{verb} {count} {what}{'s' * (count != 1)}" for count, verb, what in counts if count)

@@ -172,6 +172,11 @@ def read(content: bytes, project: str) -> RunState | None:
     header = file.parse_header(head.decode("utf-8", "replace") + "\n")
     if header is None or header.project != project:
         return None
+    return of_body(body)
+
+
+def of_body(body: bytes) -> RunState | None:
+    """The state in a file's body, as evidence of the run keeps it; None if it is none."""
     usual = _USUAL.match(body)
     if usual is None:
         return _parsed(body)

@@ -91,33 +91,3 @@ class Target:
         last = git.find(self.repo, self.seen)
         if tip is not None and tip != last:
             fastimport.update_ref(self.repo, self.seen, tip, last)
-
-    def evidence(self, url: str | None, name: str) -> str | None:
-        """Where evidence of runs stands, though the deploy branch does not: the place, or None. Raises `Refused` if a remote can't be
-        reached.
-
-        `url` and `name` are Project.spec.evidence; without a URL it is looked for in this repository and, where that is another, on the
-        target's remote.
-        """
-        found: list[tuple[str, str]] = []
-        if not url:
-            patterns = [f"refs/heads/{name}", f"refs/remotes/*/{name}"]
-            listed = git.run(["for-each-ref", "--format=%(objectname) %(refname)", *patterns], cwd=self.repo).out.decode("utf-8", "replace")
-            found += [(tip, ref) for line in listed.splitlines() for tip, _, ref in [line.partition(" ")]]
-        if place := url or self.remote:
-            try:
-                tip = fastimport.fetch(self.repo, place, f"refs/heads/{name}")
-            except git.GitError as error:
-                raise Refused(f"evidence can't be looked for: {error}", hint="check the address and the credentials", code=4) from None
-            found += [(tip, f"branch {name} of {place}")] if tip else []
-        return next((where for tip, where in found if _of_runs(self.repo, tip)), None)
-
-
-def _of_runs(repo: Path, tip: str) -> bool:
-    """Whether a commit holds evidence of runs: `<cluster>/runs/…`."""
-    clusters = (
-        git.run(["ls-tree", "-d", "-z", "--name-only", "--full-tree", tip], cwd=repo)
-        .out.decode("utf-8", "surrogateescape")
-        .split("\0")[:-1]
-    )
-    return any(git.find(repo, f"{tip}:{cluster}/runs") is not None for cluster in clusters)

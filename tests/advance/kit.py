@@ -73,6 +73,10 @@ class Story:
         lines = {step: Checkpoint(step, f"{folder}/{step}").line() for step in steps}
         return self.commit({key.series("checkpoints", step): jcs(line) + b"\n" for step, line in lines.items()}, sign)
 
+    def intent(self, *runs: RunState, cluster: str = "", sign: Path | None = None) -> str:
+        """What the runs were meant to be, as the collector copies it."""
+        return self.commit({self.key(run, cluster=cluster).of.intent: run.body.encode() for run in runs}, sign)
+
     def record(self, run: RunState, attempt: int = 1, sign: Path | None = None) -> str:
         return self.commit({self.key(run, attempt).record: b'{"id":{}}\n'}, sign)
 

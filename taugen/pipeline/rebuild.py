@@ -1,0 +1,212 @@
+"""A lost deploy branch, brought back from evidence, or not at all (law 6).
+
+In: a commit of the sources, the evidence branch, names of runs that may go. Out: `Rebuild`: the runs that were published, as the new branch
+has to hold them, and evidence that does not count. A run that is over comes back as a state without manifests. One that is not comes back
+with the very bytes that it had: its document is compiled anew at the commit that evidence names, and only where the state comes out as
+evidence has it are the objects believed to be the same. What must never happen: a finished run that starts again, a running one that is
+left out, other bytes under a name that was used.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from taugen.advance import change, seen
+from taugen.advance.decide import Action, End, Retry, decide
+from taugen.advance.seen import Look, Seen
+from taugen.advance.trust import Trust
+from taugen.diag import Diagnostic, Refused, Span
+from taugen.evidence.paths import RunKey
+from taugen.evidence.store import Branch
+from taugen.load import git
+from taugen.pipeline import evidence
+from taugen.pipeline.compile import Compiled, Compiler
+from taugen.pipeline.opening import Opened
+from taugen.pipeline.source import Reading, read
+from taugen.publish import state as states
+from taugen.publish.branch import Restored
+from taugen.publish.state import Key, RunState
+from taugen.publish.target import Target
+from taugen.render import file
+from taugen.render.attempt import next_attempt
+from taugen.words.emit import emit
+
+_OVER = datetime(9999, 1, 1, tzinfo=UTC)
+"""A time at which every backoff is over: what comes back must not depend on the hour."""
+
+
+@dataclass(slots=True)
+class Rebuild:
+    """What evidence brings back; `refused` are files of evidence that don't count; `used` names of --allow-cancel that let a run go."""
+
+    restored: dict[Key, Restored] = field(default_factory=dict)
+    refused: tuple[Diagnostic, ...] = ()
+    used: frozenset[str] = frozenset()
+
+
+def rebuild(reading: Reading, target: Target, allow: frozenset[str]) -> Rebuild:
+    """Bring back the runs that evidence knows; nothing where it knows none. Raises `Refused` (exit 4) if one of them can't be brought back
+    and is not allowed to go."""
+    branch = evidence.find(reading, target)
+    if not branch.clusters():
+        return Rebuild()
+    runs = branch.runs()
+    work = _Work(reading, branch, evidence.trust(reading, branch), allow)
+    if not runs:
+        work.lost = {RunKey(name, "", ""): "evidence is there that this version can't read" for name in branch.clusters()}
+    work.all(runs)
+    place, remote = reading.project.evidence, reading.project.evidence.url or target.remote
+    if work.lost:
+        where = f"branch {place.branch}" + (f" of {remote}" if remote else "")
+        count = f"{len(work.lost)} run{'s' * (len(work.lost) != 1)}"
+        message = (
+            f"{target.where} is not there, and evidence of its runs ({where}) does not bring back all: {count} would be lost or run again"
+        )
+        hint = (
+            "restore the branch: push the newest commit of it that a clone still has, or the one that Argo CD or Flux synced last; "
+            "or let single runs go with --allow-cancel"
+        )
+        raise Refused(message, hint=hint, code=4, findings=[*work.trust.findings.values(), *work.unproven()])
+    return Rebuild(work.out, tuple(work.trust.findings.values()), frozenset(work.used))
+
+
+@dataclass
+class _Work:
+    reading: Reading
+    branch: Branch
+    trust: Trust
+    allow: frozenset[str]
+    out: dict[Key, Restored] = field(default_factory=dict)
+    lost: dict[RunKey, str] = field(default_factory=dict)
+    """Runs that can't be brought back, and why."""
+    used: set[str] = field(default_factory=set)
+    elsewhere: set[RunKey] = field(default_factory=set)
+
+    def unproven(self) -> list[Diagnostic]:
+        """The runs that stand in the way, each a finding."""
+        return [
+            Diagnostic("restore-unproven", f"{key.workspace}/{key.run} on cluster {key.cluster}: {why}", Span(key.intent))
+            for key, why in sorted(self.lost.items())
+        ]
+
+    def all(self, runs: Iterable[RunKey]) -> None:
+        """Bring back every run."""
+        told = self.told(list(runs))
+        missing = [key for key in runs if key not in told]
+        compiled = self.compiled(told)
+        now = self.documents() if missing else {}
+        for key in missing:
+            found = now.get((key.workspace, key.run))
+            if found is None or found.run is None:
+                self.lose(key, None, "evidence does not hold what it was meant to be, and no document says so now")
+            else:
+                told[key] = states.of(found.run, self.reading.commit)
+                compiled[key] = found
+        believed = {key: state for key, state in told.items() if self.placed(key, state, compiled.get(key))}
+        attempts = self.branch.attempts_of(believed)
+        for state, about in self.judged(Look({key: (state, attempts[key]) for key, state in believed.items()})):
+            self.bring(state, about, compiled[about.run], proven=about.run not in missing)
+        self.trust.elsewhere({path: told[key] for key in self.elsewhere for path in [key.intent]})
+
+    def told(self, runs: list[RunKey]) -> dict[RunKey, RunState]:
+        """What evidence says that each run was meant to be, where its word counts."""
+        contents = zip(runs, self.branch.read_many([key.intent for key in runs]), strict=True)
+        read = {key: states.of_body(content) for key, content in contents if content is not None}
+        found = {key: one for key, one in read.items() if one is not None and seen.key_of(one) == key and one.live and one.attempt == 1}
+        for cluster in sorted({key.cluster for key in found}):
+            bad = self.trust.unsigned(cluster, [key.intent for key in found if key.cluster == cluster])
+            found = {key: one for key, one in found.items() if key.intent not in bad}
+        return found
+
+    def judged(self, look: Look) -> list[tuple[RunState, Seen]]:
+        """The evidence that counts."""
+        every = seen.read(self.branch, look)
+        bad: set[str] = set()
+        for cluster in sorted({about.run.cluster for _, about in every}):
+            bad |= self.trust.unsigned(cluster, [path for _, about in every if about.run.cluster == cluster for path in about.paths])
+        return [(state, about.without(bad)) for state, about in every]
+
+    def compiled(self, told: Mapping[RunKey, RunState]) -> dict[RunKey, Compiled]:
+        """The documents as they were when the runs were published, compiled by what this version is."""
+        out: dict[RunKey, Compiled] = {}
+        for commit in sorted({state.commit for state in told.values()}):
+            mine = {key: state for key, state in told.items() if state.commit == commit}
+            found = self.documents_at(commit, sorted({state.source for state in mine.values()}))
+            out |= {key: one for key in mine if (one := found.get((key.workspace, key.run))) is not None}
+        return out
+
+    def documents_at(self, commit: str, paths: Iterable[str]) -> dict[Key, Compiled]:
+        """Documents of an earlier commit of these sources; none of one that is not."""
+        now = self.reading
+        if git.find(now.repo, commit) is None or not git.is_ancestor(now.repo, commit, now.commit):
+            return {}
+        try:
+            then = now if commit == now.commit else read(Opened(now.repo, now.root, now.prefix, commit, now.bare))
+            compiler = Compiler(then.whole)
+        except Refused:
+            return {}
+        return _compiled(compiler, paths)
+
+    def documents(self) -> dict[Key, Compiled]:
+        """The documents as they are now."""
+        return _compiled(Compiler(self.reading.whole), self.reading.whole.documents())
+
+    def placed(self, key: RunKey, state: RunState, found: Compiled | None) -> bool:
+        """Whether the run was placed where evidence of it stands: else whoever writes for one cluster could end runs of another."""
+        if found is None or found.run is None or not found.ok:
+            self.lose(key, state, f"its document can't be compiled any more as it was at {state.commit[:12]}")
+        elif found.run.cluster != key.cluster or found.doc.digest != state.digest:
+            self.elsewhere.add(key)
+        else:
+            return True
+        return False
+
+    def bring(self, state: RunState, about: Seen, found: Compiled, *, proven: bool) -> None:
+        """One run whose evidence counts."""
+        assert found.run is not None
+        number = max((one.number for one in about.tried), default=1)
+        action = decide(number, about.settings, about.tried, about.complete, _OVER)
+        if isinstance(action, End):
+            self.out[state.key] = Restored(change.after(state, action))
+            return
+        why = self.doubt(state, about, found, action, number) if proven else "evidence does not hold what it was meant to be"
+        if why:
+            self.lose(about.run, state, why)
+            return
+        objects = [item.obj for item in found.rendered]
+        if isinstance(action, Retry) and about.tried[-1].history.state.terminal:
+            objects = next_attempt(objects, action.attempt, action.resume_from, action.reason)
+            state = change.after(state, action)
+        texts = {
+            item.path: file.encoded(emit(obj), item.source, self.reading.name) for item, obj in zip(found.rendered, objects, strict=True)
+        }
+        self.out[state.key] = Restored(state, texts)
+
+    def doubt(self, state: RunState, about: Seen, found: Compiled, action: Action | None, number: int) -> str:
+        """Why a run that is not over can't come back with the bytes that it had; empty if it can."""
+        assert found.run is not None
+        last = about.tried[-1] if about.tried else None
+        if states.of(found.run, state.commit).body != state.body:
+            return "it is not over, and compiled anew it is another: by another version of taugen, or with other policy"
+        if last is not None and last.history.state.terminal and isinstance(action, Retry):
+            return "" if last.recorded else f"attempt {number} failed, and the collector has not written its record yet"
+        if number > 1:
+            return f"attempt {number} is not over, and nobody can tell any more where it resumed"
+        return ""
+
+    def lose(self, key: RunKey, state: RunState | None, why: str) -> None:
+        """A run that can't come back: it stands in the way, unless it is allowed to go."""
+        names = {f"{key.workspace}/{key.run}", key.run}
+        if state is not None:
+            names |= {state.run_id, f"{state.workspace}/{state.name}"}
+        if given := names & self.allow:
+            self.used |= given
+            if state is not None:
+                self.out[state.key] = Restored(state.ended("cancelled"))
+        else:
+            self.lost[key] = why
+
+
+def _compiled(compiler: Compiler, paths: Iterable[str]) -> dict[Key, Compiled]:
+    docs = [doc for path in paths for doc in compiler.read(path)[0] if doc.name]
+    return {(one.doc.workspace, one.doc.run): one for one in compiler.compile_all(docs)}
