@@ -5,6 +5,8 @@ from importlib import import_module
 import click
 
 COMMANDS = {
+    "verify": "Prove that nothing was changed and that everything is whose it claims to be.",
+    "fsck": "Look for what records point to: checkpoints, whole logs, inputs.",
     "export": "Write evidence in the forms of MLflow, OpenLineage, in-toto and RO-Crate.",
 }
 

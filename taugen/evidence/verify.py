@@ -59,19 +59,20 @@ def verify(
     *,
     signers: Mapping[str, Sequence[str]] | None = None,
     since: str | None = None,
+    known: Sequence[str] = (),
     source: Path | None = None,
 ) -> Proof:
-    """Prove the branch. `signers` are SSH public keys by cluster (a cluster without any needs no signatures); `since` is a tip known from
-    before: it must be in the history, and only what came after it is looked at; `source` is a repository of the sources.
+    """Prove the branch.
 
+    `signers` are SSH public keys by cluster (a cluster without any needs no signatures); `since` is a tip known from before: it must be in
+    the history, and only what came after it is looked at; `known` are tips that must be there too; `source` is a repository of the sources.
     Raises `GitError` for a damaged repository, `Refused` where ssh-keygen is missing.
     """
     proof = Proof()
     if branch.tip is None:
-        if since is not None:
-            proof.add([_history(f"the branch is gone; it was at {since}")])
+        proof.add(_history(f"the branch is gone; it was at {old}") for old in [*known, *([since] if since else [])])
         return proof
-    started = _start(branch, since, proof)
+    started = _start(branch, since, known, proof)
     if started is None:
         return proof
     seen = Seen()
@@ -133,7 +134,7 @@ def _history(message: str, hint: str = "ask who may push to the branch; protect 
     return Diagnostic("evidence-history", message, Span("."), hint=hint)
 
 
-def _start(branch: Branch, since: str | None, proof: Proof) -> str | None:
+def _start(branch: Branch, since: str | None, known: Sequence[str], proof: Proof) -> str | None:
     """Where to begin: `since`, or empty for the beginning of everything; None where the history can't be read at all."""
     tip = str(branch.tip)
     if git.is_shallow(branch.repo):
@@ -144,23 +145,24 @@ def _start(branch: Branch, since: str | None, proof: Proof) -> str | None:
         proof.add([_history(f"it has {len(roots)} beginnings: {', '.join(root[:12] for root in roots)}", "a branch of evidence has one")])
     previous = [old for root in roots for old in git.trailers(git.commit_info(branch.repo, root).message).get(trailers.PREVIOUS, ())]
     for old in previous:
-        if git.find(branch.repo, old) is None:
+        if not _here(branch, old):
             note = f"it goes on from {old}, which is not in this repository: verify that branch by itself"
             proof.add([Diagnostic("evidence-rotated", note, Span("."), severity=Severity.NOTE)])
-    if since is None:
-        return ""
-    known = git.find(branch.repo, since)
-    if known is not None and git.is_ancestor(branch.repo, known, tip):
-        return known
-    if any(since == old or _led(branch, since, old) for old in previous):
-        return ""
-    proof.add([_history(f"it was rewritten: {since}, known from before, is not in its history")])
-    return ""
+    for old in [*known, *([since] if since is not None else [])]:
+        if not _led(branch, old, tip) and not any(old == last or _led(branch, old, last) for last in previous):
+            proof.add([_history(f"it was rewritten: {old}, known from before, is not in its history")])
+    # A branch that was rotated since is looked at from its beginning.
+    return git.resolve(branch.repo, since) if since is not None and _led(branch, since, tip) else ""
 
 
-def _led(branch: Branch, since: str, old: str) -> bool:
-    """Whether an older tip led to the one from which a rotated branch goes on."""
-    return all(git.find(branch.repo, one) is not None for one in (since, old)) and git.is_ancestor(branch.repo, since, old)
+def _here(branch: Branch, commit: str) -> bool:
+    """Whether a commit is in the repository; a partial clone does not ask its server for it."""
+    return branch.objects.named([f"{commit}^{{commit}}"]) != [None]
+
+
+def _led(branch: Branch, older: str, newer: str) -> bool:
+    """Whether an older commit led to a newer one, as far as both are here."""
+    return all(_here(branch, one) for one in (older, newer)) and git.is_ancestor(branch.repo, older, newer)
 
 
 def _added(branch: Branch, since: str, proof: Proof) -> Iterator[Added]:
