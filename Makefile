@@ -4,7 +4,8 @@
 #   make test      all fast tests
 #   make check     style, types, layers, sizes; generated files are current
 #   make generate  writes the generated files: schemas/, docs/fields.md, docs/findings.md, clusters/
-#   make e2e       the same objects and runs on a real control plane (needs Go; T=name plays one test)
+#   make e2e       the same objects and runs on a real control plane (needs Go; T=name plays one test,
+#                  WITHIN=minutes skips, saying so, what can't be built or begun in time)
 #   make bench     speed, against the floor and against kubectl kustomize; ARGS=--quick for a look
 #   make search    looks for examples that break a property, new ones each time
 #   make clean     removes the environment and caches
@@ -37,7 +38,7 @@ test: $(STAMP)
 	@$(PY) -m pytest -n $(CORES)
 
 e2e: $(STAMP)
-	@$(PY) -m tests.e2e $(T)
+	@$(PY) -m tests.e2e $(if $(WITHIN),--within $(WITHIN)) $(T)
 
 check: $(STAMP)
 	$(VENV)/bin/ruff check .

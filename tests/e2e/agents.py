@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.e2e.core import LOCAL
 from tests.e2e.kube import Kube, Object
 from tests.e2e.plane import Plane
-from tests.e2e.processes import say
+from tests.e2e.processes import MARK, say
 from tests.render.health.fakes import Node
 
 NAMESPACE, ACCOUNT = "taugen-health", "taugen-gpu-health"
@@ -101,6 +101,7 @@ class Agent:
         (account / "ca.crt").write_bytes(plane.site.certs.authority.read_bytes())
         (account / "namespace").write_text(NAMESPACE, encoding="ascii")
         self.env = {
+            MARK: str(plane.folder),
             "NODE_NAME": node,
             "KUBERNETES_SERVICE_HOST": LOCAL,
             "KUBERNETES_SERVICE_PORT": str(plane.site.port("api")),

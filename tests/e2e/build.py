@@ -9,10 +9,13 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -88,8 +91,20 @@ PARTS = {
 }
 
 
+# What go says when it gets no module, no toolchain or no room: this machine's lack, nothing that a pin or a flag could mend.
+UNREACHED = re.compile(
+    r'dial (?:tcp|udp)|no such host|i/o timeout|connection (?:refused|reset)|TLS handshake|proxyconnect|Get "https?://.*EOF'
+    r"|module lookup disabled|Service Unavailable|Bad Gateway|Gateway Timeout|Too Many Requests|requires go >=|toolchain not available"
+    r"|no space left on device"
+)
+
+
 class BuildError(Exception):
     """A component could not be built; the text ends with the compiler's own words."""
+
+
+class Unbuildable(BuildError):
+    """This machine can't build a component here and now: no network, no room on the disk, an older Go, or no time left."""
 
 
 def missing(parts: tuple[str, ...] = ()) -> str:
@@ -147,26 +162,29 @@ def objects(name: str) -> list[dict[str, Any]]:
     return found
 
 
-def build(names: tuple[str, ...]) -> None:
-    """Build what is not in the cache, one after another, saying so. Raises BuildError."""
+def build(names: tuple[str, ...], seconds: float | None = None) -> None:
+    """Build what is not in the cache, one after another, saying so; in all within `seconds`. Raises BuildError, Unbuildable among them."""
+    end = None if seconds is None else time.monotonic() + seconds
     for number, name in enumerate(names, 1):
         if binary(name).exists():
             continue
-        with _lock():
+        with _lock(end):
             if not binary(name).exists():
                 print(f"e2e: building {name} ({number} of {len(names)}; minutes the first time)", file=sys.stderr, flush=True)
-                _build(name)
+                began = time.monotonic()
+                _build(name, end)
+                print(f"e2e: built {name} in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     for name in names:
         if COMPONENTS[name].folders:
             objects(name)
 
 
-def _build(name: str) -> None:
+def _build(name: str, end: float | None) -> None:
     component = COMPONENTS[name]
     binary(name).parent.mkdir(parents=True, exist_ok=True)
     target = binary(name).with_name(f".{name}.part")
     with _scratch(name) as scratch:
-        _go(scratch, name, "build", "-p", "2", "-ldflags", component.flags, "-o", str(target), component.package)
+        _go(scratch, name, "build", "-p", "2", "-ldflags", component.flags, "-o", str(target), component.package, end=end)
     target.rename(binary(name))
 
 
@@ -179,14 +197,24 @@ def _scratch(name: str) -> Iterator[str]:
         yield scratch
 
 
-def _go(where: str, name: str, *args: str) -> str:
-    """Run go in a folder that holds the pins. Raises BuildError with its last words."""
+def _go(where: str, name: str, *args: str, end: float | None = None) -> str:
+    """Run go in a folder that holds the pins, until `end` at most. Raises BuildError with its last words, or Unbuildable."""
     # The same flags as everybody's: what one builder compiled, the next one finds in Go's own cache.
     env = os.environ | {"GOFLAGS": "-buildvcs=false -mod=mod", "GOMAXPROCS": "2", "GOWORK": "off"}
-    done = subprocess.run(["nice", "-n", "10", "go", *args], cwd=where, env=env, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise BuildError(f"{name}: go {args[0]} failed:\n{done.stderr[-3000:]}")
-    return done.stdout
+    command = ["nice", "-n", "10", "go", *args]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=where, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
+        try:
+            out, words = process.communicate(timeout=None if end is None else max(0.0, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise Unbuildable(f"no time was left to build {name}; what was compiled is kept, the next build goes on there") from None
+        finally:
+            if process.poll() is None:  # the compilers that go started go with it
+                os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode:
+        kind = Unbuildable if UNREACHED.search(words) else BuildError
+        raise kind(f"{name}: go {args[0]} failed:\n{words[-3000:]}")
+    return out
 
 
 def _kustomize(place: Path) -> list[dict[str, Any]]:
@@ -199,10 +227,18 @@ def _kustomize(place: Path) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _lock() -> Iterator[None]:
+def _lock(end: float | None) -> Iterator[None]:
+    """One builder at a time. Raises Unbuildable when another one takes longer than until `end`."""
     cache().mkdir(parents=True, exist_ok=True)
     with (cache() / "lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX if end is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if end is not None and time.monotonic() > end:
+                    raise Unbuildable("another build took all the time that was left") from None
+                time.sleep(0.5)
         yield
 
 

@@ -1,8 +1,12 @@
 """Fixtures: the plane that a module asks for in its constant WITH, and reports that end with the components' own words."""
 
 import os
-from collections.abc import Iterator
+import shutil
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -13,27 +17,73 @@ from tests.e2e.processes import say
 
 KEEP = os.environ.get("TAUGEN_E2E_KEEP", "")
 """A folder that logs of planes are moved to."""
+LAST_START = float(os.environ.get("TAUGEN_E2E_LAST_START", "inf"))
+"""When, in seconds since the epoch, no file of tests begins any more."""
+
+
+class Standing:
+    """The one plane that is up: kept for the next module if that shares it, gone before another one comes."""
+
+    def __init__(self) -> None:
+        self.plane: Plane | None = None
+        self.group = ""
+
+    def take(self, module: ModuleType, folder: Callable[[str], Path]) -> Plane:
+        """A plane with all that a module needs. Skips the module where there can be none."""
+        parts: tuple[str, ...] = module.WITH
+        group = getattr(module, "SHARES", "")
+        if self.plane and group and group == self.group and set(parts) <= set(self.plane.parts()):
+            return self.plane
+        self.leave()
+        if reason := build.missing(parts):
+            pytest.skip(reason)
+        if time.time() > LAST_START:
+            pytest.skip("no time is left for a plane of its own")
+        own = Plane(folder(module.__name__.rpartition(".")[2]))
+        say(f"starting {', '.join(('Kubernetes', *parts))} in {own.folder}")
+        own.up(parts, owned=True, kueue=getattr(module, "KUEUE", None))
+        self.plane, self.group = own, group
+        return own
+
+    def leave(self) -> None:
+        """End the plane; its logs are kept, its data are not."""
+        if own := self.plane:
+            self.plane = None
+            own.down(keep=True)
+            if KEEP:
+                own.processes.logs.rename(Path(KEEP) / own.folder.name)
+            shutil.rmtree(own.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def standing() -> Iterator[Standing]:
+    """What stands between modules."""
+    made = Standing()
+    yield made
+    made.leave()
 
 
 @pytest.fixture(scope="module")
-def plane(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
-    """The plane that is up already, if it has all that the module needs, else one of its own that goes down with the module."""
-    parts: tuple[str, ...] = request.module.WITH
-    standing = Plane(default_folder())
-    if set(parts) <= set(standing.parts()) and os.environ.get("TAUGEN_E2E_SHARED"):
-        yield standing
+def plane(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, standing: Standing) -> Iterator[Plane]:
+    """The plane that is up already, if it has all that the module needs, else one of its own or one that it shares."""
+    given = Plane(default_folder())
+    if os.environ.get("TAUGEN_E2E_SHARED") and given.parts() and set(request.module.WITH) <= set(given.parts()):
+        yield given
         return
-    if reason := build.missing(parts):
-        pytest.skip(reason)
-    own = Plane(tmp_path_factory.mktemp(request.module.__name__.rpartition(".")[2]))
-    say(f"starting {', '.join(('Kubernetes', *parts))} in {own.folder}")
-    own.up(parts, owned=True, kueue=getattr(request.module, "KUEUE", None))
-    try:
-        yield own
-    finally:
-        own.down(keep=True)
-        if KEEP:
-            own.processes.logs.rename(Path(KEEP) / own.folder.name)
+    yield standing.take(request.module, tmp_path_factory.mktemp)
+    if not getattr(request.module, "SHARES", ""):
+        standing.leave()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Modules that share a plane follow each other, the ones that need most of it first."""
+
+    def place(item: pytest.Item) -> tuple[str, int, str]:
+        module = item.module  # type: ignore[attr-defined]
+        group = getattr(module, "SHARES", "")
+        return (group or module.__name__, -len(getattr(module, "WITH", ())) if group else 0, module.__name__)
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +103,18 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
             if words := plane.processes.complaints(name):
                 report.sections.append((f"{name} ({plane.processes.logs / name}.log)", words))
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How long each file took, its plane's start and end among it."""
+    seconds: Counter[str] = Counter()
+    ended: dict[str, Counter[str]] = defaultdict(Counter)
+    for outcome in ("passed", "failed", "error", "skipped", ""):
+        for report in terminalreporter.stats.get(outcome, ()):
+            file = report.nodeid.partition("::")[0]
+            seconds[file] += report.duration
+            if outcome:
+                ended[file][outcome] += 1
+    terminalreporter.section("files")
+    for file, took in seconds.items():
+        terminalreporter.line(f"{file:42} {took:6.0f} s  {', '.join(f'{number} {word}' for word, number in ended[file].items())}")

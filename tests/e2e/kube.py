@@ -63,7 +63,7 @@ class Kube:
                 answer = self._connection.getresponse()
                 text = answer.read()
                 break
-            except (http.client.HTTPException, ConnectionError):
+            except (http.client.HTTPException, ConnectionError, ssl.SSLEOFError):
                 self.__exit__()
                 if attempt == 2:
                     raise
@@ -112,6 +112,14 @@ class Kube:
         answer: Object = self.request("PATCH", path, change, "application/merge-patch+json")
         return answer
 
+    def note(self, kind: str, name: str, namespace: str, key: str, value: str) -> None:
+        """Write an annotation; an object that has gone meanwhile is no error."""
+        try:
+            self.patch(kind, name, namespace, {"metadata": {"annotations": {key: value}}})
+        except Refused as refused:
+            if refused.code != 404:
+                raise
+
     def until(
         self, kind: str, name: str, namespace: str, holds: Callable[[Object | None], object], what: str, seconds: float = 60
     ) -> Object | None:
@@ -125,7 +133,8 @@ class Kube:
             if left <= 0:
                 raise TimedOut(f"waited {seconds:.0f} s for {kind} {namespace}/{name}: {what}\nit stands at {_state(item)}")
             version = item["metadata"]["resourceVersion"] if item else ""
-            for item in self._changes(kind, name, namespace, version, left):
+            for change, state in self.changes(kind, namespace, name, version, left):
+                item = None if change == "DELETED" else state
                 if holds(item):
                     break
             else:
@@ -148,9 +157,13 @@ class Kube:
         meta = item["metadata"]
         return self._path(f"{item['apiVersion']}/{item['kind']}", meta.get("namespace", ""), meta["name"])
 
-    def _changes(self, kind: str, name: str, namespace: str, version: str, seconds: float) -> Iterator[Object | None]:
-        """States of one object from now on, until the server ends the watch."""
-        query = {"watch": "1", "fieldSelector": f"metadata.name={name}", "timeoutSeconds": str(max(1, min(int(seconds), 300)))}
+    def changes(
+        self, kind: str, namespace: str = "", name: str = "", version: str = "", seconds: float = 60
+    ) -> Iterator[tuple[str, Object]]:
+        """(ADDED, MODIFIED or DELETED, object) from a resource version on, until the server ends the watch. Raises Refused."""
+        query = {"watch": "1", "timeoutSeconds": str(max(1, min(int(seconds), 300)))}
+        if name:
+            query["fieldSelector"] = f"metadata.name={name}"
         if version:
             query["resourceVersion"] = version
         connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=self.tls, timeout=seconds + 10)
@@ -163,7 +176,7 @@ class Kube:
                 event = json.loads(line)
                 if event["type"] in {"ERROR", "BOOKMARK"}:
                     return
-                yield None if event["type"] == "DELETED" else event["object"]
+                yield event["type"], event["object"]
         finally:
             connection.close()
 

@@ -6,11 +6,14 @@ started for one owner goes down with it.
 """
 
 import argparse
+import fcntl
 import json
 import shutil
 import socket
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.e2e import build, core, operators, reconcilers
@@ -42,19 +45,20 @@ class Plane:
         """Start the plane. `owned`: it ends with this process. Raises processes.Died, build.BuildError."""
         build.build(build.needed(parts))
         self.folder.mkdir(parents=True, exist_ok=True)
-        base = base or free_block()
-        self._file.write_text(json.dumps({"base": base, "parts": parts}), encoding="utf-8")
-        if owned:
-            self.processes.watch()
+        self.processes.watch()
         try:
-            self.site.certs.make()
-            core.start(self.site)
-            for part in ORDER:
-                if part in parts:
-                    self._start(part, kueue)
+            with block(base) as chosen:
+                self._file.write_text(json.dumps({"base": chosen, "parts": parts}), encoding="utf-8")
+                self.site.certs.make()
+                core.start(self.site)
+                for part in ORDER:
+                    if part in parts:
+                        self._start(part, kueue)
         except BaseException:
             self.down(keep=True)
             raise
+        if not owned:
+            self.processes.unwatch(keep=True)
 
     def down(self, *, keep: bool = False) -> None:
         """End every process; without `keep` the folder goes too."""
@@ -92,12 +96,21 @@ class Plane:
                 STARTERS[part](self.site, kube)
 
 
-def free_block() -> int:
-    """The first block of ports that nobody listens on."""
-    for base in BLOCKS:
-        if all(_free(base + number) for number in range(len(core.PORTS))):
-            return base
-    raise Died("no free block of ports below 32000")
+@contextmanager
+def block(wanted: int = 0) -> Iterator[int]:
+    """The first block of ports that nobody listens on, or the one that is wanted; no other plane takes it while this one starts."""
+    folder = build.cache() / "ports"
+    folder.mkdir(parents=True, exist_ok=True)
+    for base in [wanted] if wanted else BLOCKS:
+        with (folder / str(base)).open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            if all(_free(base + number) for number in range(len(core.PORTS))):
+                yield base
+                return
+    raise Died(f"ports from {wanted} on are taken" if wanted else "no free block of ports below 32000")
 
 
 def default_folder() -> Path:

@@ -2,9 +2,10 @@
 
 In: a state folder. Out: running processes, and none of them once `stop` was called, the owner ended by itself, or was killed: a
 watchdog holds the read end of a pipe whose write end only the owner has. A record holds the start time of its process, so that a reused
-id is never signalled.
+id is never signalled; what has no record yet, or was started by a component, is known by a variable of its environment.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -17,6 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 8.0  # seconds between SIGTERM and SIGKILL, for the whole group
+MARK = "TAUGEN_E2E_PLANE"
+"""The variable that every process of a plane has: the plane's folder."""
 
 
 def say(text: str) -> None:
@@ -38,7 +41,7 @@ class Record:
 
     def alive(self) -> bool:
         """Whether this very process still runs."""
-        return _born(self.pid) == self.born
+        return self.born > 0 and _born(self.pid) == self.born
 
 
 class Processes:
@@ -56,7 +59,13 @@ class Processes:
         self.logs.mkdir(parents=True, exist_ok=True)
         with (self.logs / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(
-                list(argv), env=os.environ | (env or {}), cwd=cwd, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                list(argv),
+                env=os.environ | (env or {}) | {MARK: str(self.folder)},
+                cwd=cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
         self._children.append(process)
         self._write([*self.records(), Record(name, process.pid, _born(process.pid))])
@@ -113,6 +122,8 @@ class Processes:
             if record.alive():
                 _signal(record, signal.SIGKILL)
         self._write([record for record in records if record not in chosen])
+        if not name:
+            self._sweep()
         ended = {record.pid for record in chosen}
         for child in [child for child in self._children if child.pid in ended]:
             child.wait()
@@ -125,17 +136,39 @@ class Processes:
         self._children.append(subprocess.Popen(argv, cwd=ROOT, stdin=read, start_new_session=True))
         os.close(read)
 
-    def unwatch(self) -> None:
-        """Let the watchdog do its work and go."""
+    def unwatch(self, *, keep: bool = False) -> None:
+        """Let the watchdog do its work and go; with `keep` it goes without."""
         if self._pipe >= 0:
+            if keep:
+                os.write(self._pipe, b"keep")
             os.close(self._pipe)
             self._pipe = -1
             self._children.pop(0).wait()
+
+    def _sweep(self) -> None:
+        """Kill what carries the plane's mark and has no record."""
+        for pid in marked(self.folder):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
 
     def _write(self, records: list[Record]) -> None:
         part = self._file.with_suffix(".part")
         part.write_text(json.dumps([[record.name, record.pid, record.born] for record in records]), encoding="utf-8")
         part.replace(self._file)
+
+
+def marked(folder: Path) -> list[int]:
+    """Ids of all processes that carry a plane's mark."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                environment = (entry / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if f"{MARK}={folder}".encode() in environment and _born(int(entry.name)):
+                found.append(int(entry.name))
+    return found
 
 
 def _born(pid: int) -> int:
@@ -160,8 +193,8 @@ def _signal(record: Record, number: signal.Signals) -> None:
 def main(folder: str) -> None:
     """The watchdog: returns from reading when the owner is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.stdin.buffer.read()
-    if Path(folder).exists():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if not sys.stdin.buffer.read() and Path(folder).exists():
         Processes(Path(folder)).stop()
 
 
