@@ -93,6 +93,24 @@ def running(kube: Kube, item: Object, count: int, seconds: float = 60) -> list[O
         time.sleep(0.3)
 
 
+def end(kube: Kube, pod: Object, code: int, reason: str = "", *, lost: bool = False) -> None:
+    """A pod's container ends with a code, as a kubelet would tell it; `lost`: with its node, as the pod collector would."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    ended = {"exitCode": code, "reason": reason or ("Error" if code else "Completed"), "finishedAt": now}
+    container = {"name": pod["spec"]["containers"][0]["name"], "image": "", "imageID": "", "ready": False, "restartCount": 0}
+    status: Object = {"phase": "Failed" if code else "Succeeded", "containerStatuses": [container | {"state": {"terminated": ended}}]}
+    if lost:
+        why = {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": "DeletionByPodGC",
+            "message": "node is gone",
+            "lastTransitionTime": now,
+        }
+        status["conditions"] = [why]
+    kube.patch("v1/Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], {"status": status}, "status")
+
+
 def _until(kube: Kube, item: Object, holds_of, what: str, seconds: float) -> Object:  # type: ignore[no-untyped-def]
     name = workload(kube, item, seconds)["metadata"]["name"]
     found = kube.until(WORKLOAD, name, item["metadata"]["namespace"], holds_of, what, seconds)
