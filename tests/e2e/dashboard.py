@@ -2,12 +2,15 @@
 
 In: KubeRay's requests, which reach it as an HTTP proxy, so with the whole URL. Out: a job runs three seconds and succeeds, unless a
 test said else beforehand: `PUT /outcome/<start of the job's id>` with RUNNING, SUCCEEDED, FAILED, STOPPED or UNREACHABLE. `GET
-/healthz` says that it is up.
+/refused/<start of the job's id>` counts what UNREACHABLE was said to, `GET /healthz` says that it is up. After `PUT /real/<start of the
+job's id>` with a port, a real dashboard there answers for those jobs.
 """
 
+import http.client
 import json
 import sys
 import time
+from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
@@ -15,6 +18,8 @@ RUNS = 3.0  # seconds
 seen: dict[str, float] = {}
 outcomes: dict[str, str] = {}
 entrypoints: dict[str, str] = {}
+refused: Counter[str] = Counter()
+real: dict[str, int] = {}
 
 
 def status(job: str) -> str:
@@ -24,6 +29,18 @@ def status(job: str) -> str:
         return chosen[-1]
     began = seen.setdefault(job, time.monotonic())
     return "SUCCEEDED" if time.monotonic() - began > RUNS else "RUNNING"
+
+
+def fetched(port: int, path: str) -> tuple[int, object]:
+    """What a real dashboard answers: status and JSON."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        text = answer.read()
+    finally:
+        connection.close()
+    return answer.status, json.loads(text) if text[:1] in (b"{", b"[") else {"error": text.decode("utf-8", "replace")}
 
 
 class Dashboard(BaseHTTPRequestHandler):
@@ -36,20 +53,30 @@ class Dashboard(BaseHTTPRequestHandler):
         path = urlsplit(self.path).path.rstrip("/")
         if path == "/healthz":
             return self._say(200, {"ok": True})
+        if path.startswith("/refused/"):
+            start = path.removeprefix("/refused/")
+            return self._say(200, sum(number for job, number in refused.items() if job.startswith(start)))
         if not path.startswith("/api/jobs"):
             return self._say(200, {"result": True, "msg": "", "data": {}})
         job = path.removeprefix("/api/jobs").strip("/")
+        if port := next((port for start, port in real.items() if job.startswith(start)), 0):
+            return self._say(*fetched(port, path))
         if job.endswith("/logs"):
             return self._say(200, {"logs": "as if it had run\n"})
         if not job:
             return self._say(200, [self._job(name) for name in seen])
         if status(job) == "UNREACHABLE":
+            refused[job] += 1
             return self._say(502, {"error": "no route to the head"})
         return self._say(200, self._job(job))
 
     def do_PUT(self) -> None:
         """What a test wants to happen to jobs."""
-        outcomes[urlsplit(self.path).path.removeprefix("/outcome/")] = self._body().decode()
+        _, what, start = urlsplit(self.path).path.split("/")
+        if what == "real":
+            real[start] = int(self._body())
+        else:
+            outcomes[start] = self._body().decode()
         self._say(200, {})
 
     def do_POST(self) -> None:

@@ -5,6 +5,7 @@ published.
 """
 
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
 import yaml
@@ -14,6 +15,8 @@ from tests.e2e.fleet import LAB, Fleet
 from tests.e2e.kube import Kube, Object
 
 FLUX, ARGO = "north", "south"
+RECONCILERS = ("flux-system", "argocd")
+"""Namespaces whose objects need programs that a lab has not."""
 # In a plane that stays up the same run would have ended long ago: each start of the tests writes its own.
 SALT = secrets.token_hex(4)
 
@@ -24,7 +27,7 @@ def tau(name: str, profile: str = "cpu", kind: str = "job", cluster: str = FLUX,
         "name": name,
         "run": {"entrypoint": "hello.py", "workload_kind": kind} | dict(more.pop("run", {})),  # type: ignore[call-overload]
         "policy": {"profile": profile, "cluster": cluster} | dict(more.pop("policy", {})),  # type: ignore[call-overload]
-        "runtime": {"env": {"E2E_SECONDS": f"{seconds}s", "E2E_EXIT": str(exits), "E2E_SALT": SALT}},
+        "runtime": {"env": {"E2E_SECONDS": f"{seconds}s", "E2E_EXIT": str(exits), "E2E_SALT": SALT}} | dict(more.pop("runtime", {})),  # type: ignore[call-overload]
     }
     return yaml.safe_dump(document | more, sort_keys=False)
 
@@ -36,17 +39,56 @@ class Lab:
         self.fleet = Fleet(folder, LAB)
         self.kube = kube
         self.cluster = cluster
-        nodes.create(kube, nodes.of_pools(fleet.pools(LAB / "policy", cluster)))
-        for item in self.fleet.render(cluster):
-            if item["metadata"].get("namespace") not in {"flux-system", "argocd"} and item["kind"] not in {"Job"}:
-                kube.apply(item, manager="kustomize-controller")
         self.applied: list[Object] = []
+        self.rendered: dict[str, list[Object]] = {}
+        nodes.create(kube, nodes.of_pools(fleet.pools(LAB / "policy", cluster)))
+        self.edit(lambda document: None)
+
+    def edit(self, change: Callable[[Object], None]) -> None:
+        """Let `change` have every document of policy, commit what it left, apply the platform and no run."""
+        files = {}
+        for file in sorted((self.fleet.path / "policy").glob("*.yaml")):
+            documents = list(yaml.safe_load_all(file.read_text(encoding="utf-8")))
+            for document in documents:
+                change(document)
+            files[f"policy/{file.name}"] = yaml.safe_dump_all(documents, sort_keys=False)
+        self.fleet.commit(files, "policy")
+        for item in self.fleet.render(self.cluster):
+            if item["metadata"].get("namespace") not in RECONCILERS and "taugen.dev/run" not in item["metadata"].get("labels", {}):
+                self.kube.apply(item, manager="kustomize-controller")
+
+    def quota(self, queue: str, flavor: str, **change: object) -> None:
+        """Edit a queue's quota of GPUs of a flavor: nominal, borrow, lend."""
+
+        def edit(document: Object) -> None:
+            if document["kind"] == "Queue" and document["metadata"]["name"] == queue:
+                for entry in document["spec"]["quotas"]:
+                    if entry["flavor"] == flavor:
+                        entry["resources"]["nvidia.com/gpu"].update(change)
+
+        self.edit(edit)
+
+    def set(self, kind: str, name: str, **fields: object) -> None:
+        """Edit fields of the spec of one document of policy."""
+
+        def edit(document: Object) -> None:
+            if document["kind"] == kind and document["metadata"]["name"] == name:
+                document["spec"].update(fields)
+
+        self.edit(edit)
 
     def submit(self, name: str, profile: str = "cpu", workspace: str = "red", **more: object) -> Object:
-        """Write a run, render it, apply its objects; returns the one that Kueue queues."""
-        text = tau(name, profile, cluster=self.cluster, **more)  # type: ignore[arg-type]
-        self.fleet.commit({f"workspaces/{workspace}/{name}/tau.yaml": text, f"workspaces/{workspace}/{name}/hello.py": "print('hello')\n"})
-        objects = [item for item in yaml.safe_load_all(self.fleet.taugen("render", "-o", "-", f"{workspace}/{name}")) if item]
+        """Write a run, render it, apply its objects; returns the one that Kueue queues. Its document goes at once: no later edit of policy
+        is held against it, as none is against what is published."""
+        files = {"hello.py": "print('hello')\n"} | dict(more.pop("files", {}))  # type: ignore[call-overload]
+        files["tau.yaml"] = tau(name, profile, cluster=self.cluster, **more)  # type: ignore[arg-type]
+        written = {f"workspaces/{workspace}/{name}/{file}": text for file, text in files.items()}
+        self.fleet.commit(written)
+        try:
+            objects = [item for item in yaml.safe_load_all(self.fleet.taugen("render", "-o", "-", f"{workspace}/{name}")) if item]
+        finally:
+            self.fleet.commit(dict.fromkeys(written))
+        self.rendered[name] = objects
         for item in fleet.ordered(objects):
             self.kube.apply(item, manager="kustomize-controller")
         queued = next(item for item in objects if "kueue.x-k8s.io/queue-name" in item["metadata"].get("labels", {}))

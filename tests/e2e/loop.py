@@ -93,7 +93,9 @@ class FluxLoop(Loop):
         """Let every Kustomization reconcile once more."""
         for name in self.kustomizations():
             stamp = self._ask(KUSTOMIZATION, name)
-            done = lambda item, stamp=stamp: item["status"].get("lastHandledReconcileAt") == stamp and holds(item, "Ready")  # noqa: E731
+            done = lambda item, stamp=stamp: (  # noqa: E731
+                item is None or (item["status"].get("lastHandledReconcileAt") == stamp and holds(item, "Ready"))
+            )
             self.kube.until(KUSTOMIZATION, name, reconcilers.FLUX, done, "reconciled")
 
     def kustomizations(self) -> list[str]:
@@ -102,13 +104,13 @@ class FluxLoop(Loop):
 
     def _ask(self, kind: str, name: str) -> str:
         stamp = f"{time.time():.6f}"
-        self.kube.patch(kind, name, reconcilers.FLUX, {"metadata": {"annotations": {ASK: stamp}}})
+        self.kube.note(kind, name, reconcilers.FLUX, ASK, stamp)
         return stamp
 
 
 def applied(item: Object | None, head: str) -> bool:
-    """Whether a Kustomization has applied a commit and is Ready."""
-    return bool(item and head in (item.get("status") or {}).get("lastAppliedRevision", "") and holds(item, "Ready"))
+    """Whether a Kustomization has applied a commit and is Ready, or is gone: one that leaves is there until all that it made is."""
+    return item is None or bool(head in (item.get("status") or {}).get("lastAppliedRevision", "") and holds(item, "Ready"))
 
 
 APPLICATION = "argoproj.io/v1alpha1/Application"
@@ -151,12 +153,12 @@ class ArgoLoop(Loop):
         for name in self.applications():
             self.refresh(name)
         for name in self.applications():
-            compared = lambda item: "argocd.argoproj.io/refresh" not in item["metadata"].get("annotations", {})  # noqa: E731
+            compared = lambda item: item is None or "argocd.argoproj.io/refresh" not in item["metadata"].get("annotations", {})  # noqa: E731
             self.kube.until(APPLICATION, name, reconcilers.ARGO, compared, "compared")
 
     def refresh(self, name: str) -> None:
         """Ask for a comparison with the branch as it is now."""
-        self.kube.patch(APPLICATION, name, reconcilers.ARGO, {"metadata": {"annotations": {"argocd.argoproj.io/refresh": "normal"}}})
+        self.kube.note(APPLICATION, name, reconcilers.ARGO, "argocd.argoproj.io/refresh", "normal")
 
     def applications(self) -> list[str]:
         """Names of all Applications."""
@@ -172,8 +174,10 @@ class ArgoLoop(Loop):
 
 
 def synced(item: Object | None, head: str) -> bool:
-    """Whether an Application stands at a commit and its last operation is over."""
-    status = (item or {}).get("status") or {}
+    """Whether an Application stands at a commit and its last operation is over, or is gone."""
+    if item is None:
+        return True
+    status = item.get("status") or {}
     sync = status.get("sync", {})
     return bool(
         sync.get("status") == "Synced" and sync.get("revision") == head and (status.get("operationState") or {}).get("phase") != "Running"

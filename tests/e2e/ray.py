@@ -1,6 +1,7 @@
 """What the small server that stands in for Ray's dashboards is told."""
 
 import http.client
+import time
 
 from tests.e2e import nodes, runs
 from tests.e2e.kube import Kube, Object
@@ -9,12 +10,30 @@ from tests.e2e.plane import Plane
 
 def outcome(plane: Plane, name: str, state: str) -> None:
     """Jobs of RayJobs whose name begins with `name` are in `state` from now on."""
+    _ask(plane, "PUT", f"/outcome/{name}-", state)
+
+
+def real(plane: Plane, name: str, port: int) -> None:
+    """For jobs of RayJobs whose name begins with `name` a real dashboard at a port answers from now on."""
+    _ask(plane, "PUT", f"/real/{name}-", str(port))
+
+
+def refused(plane: Plane, name: str, times: int, seconds: float = 90) -> None:
+    """Wait until KubeRay was told so often that the dashboards of these RayJobs can't be reached."""
+    end = time.monotonic() + seconds
+    while int(_ask(plane, "GET", f"/refused/{name}-")) < times:
+        assert time.monotonic() < end, f"KubeRay asked fewer than {times} times in {seconds:.0f} s"
+        time.sleep(0.5)
+
+
+def _ask(plane: Plane, method: str, path: str, body: str = "") -> bytes:
     connection = http.client.HTTPConnection("127.0.0.1", plane.site.port("dashboard"), timeout=10)
     try:
-        connection.request("PUT", f"/outcome/{name}-", state)
+        connection.request(method, path, body)
         answer = connection.getresponse()
-        answer.read()
+        text = answer.read()
         assert answer.status == 200
+        return text
     finally:
         connection.close()
 

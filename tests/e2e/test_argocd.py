@@ -5,7 +5,7 @@ Self-heal runs with short times here, so that ten rounds of it take seconds.
 
 import pytest
 
-from tests.e2e import lab, runs
+from tests.e2e import lab, leaving, runs
 from tests.e2e.kube import Kube, Object
 from tests.e2e.loop import ArgoLoop
 from tests.e2e.plane import Plane
@@ -57,13 +57,17 @@ def test_self_heal_restarts_nothing_in_ten_rounds(loop: ArgoLoop, kube: Kube, pl
     loop.sync()
     item = loop.object(f"held-long-{kind}")
     runs.running(kube, item, 3 if kind == "rayjob" else 1)
+    loop.reconcile()  # self-heal syncs a second time at once where Argo CD has not seen yet what it applied
     before, groups = identity(kube, item), worker_groups(kube, item)
     for _ in range(10):
         loop.reconcile()
     assert identity(kube, item) == before
     assert worker_groups(kube, item) == groups
+    assert started(kube, item) == 1, "neither did the second sync restart it"
     if kind == "rayjob":
-        assert all(group["template"]["spec"]["nodeSelector"] for group in groups), "Kueue's node selector was there and stayed"
+        workers = [pod for pod in runs.pods(kube, item) if pod["spec"]["containers"][0]["name"] == "ray-worker"]
+        assert workers
+        assert all(pod["spec"]["nodeSelector"]["lab.example/nodes"] == "t4" for pod in workers), "Kueue's node selector"
     loop.sync()
     drop(loop, kube, f"held-long-{kind}")
 
@@ -130,6 +134,14 @@ def test_a_run_that_cannot_be_applied_does_not_stop_the_others(loop: ArgoLoop, k
     assert runs.live(kube, loop.object("unlucky", "blue")) is None
 
 
+def test_a_workspace_that_leaves_keeps_its_namespace_and_claims(loop: ArgoLoop, kube: Kube):
+    leaving.a_workspace(loop, kube)
+
+
+def test_a_queue_in_use_stays(loop: ArgoLoop, kube: Kube):
+    leaving.a_queue_in_use(loop, kube)
+
+
 def identity(kube: Kube, item: Object) -> tuple[str, list[str]]:
     """What a restart would change: the object's uid and those of its pods."""
     return runs.live(kube, item)["metadata"]["uid"], sorted(pod["metadata"]["uid"] for pod in runs.pods(kube, item))
@@ -138,6 +150,17 @@ def identity(kube: Kube, item: Object) -> tuple[str, list[str]]:
 def worker_groups(kube: Kube, item: Object) -> list[Object]:
     """Worker groups of a RayJob; none of other kinds."""
     return runs.live(kube, item)["spec"].get("rayClusterSpec", {}).get("workerGroupSpecs", [])
+
+
+def started(kube: Kube, item: Object) -> int:
+    """How often pods were made for a run of one pod, or a cluster for a RayJob, as events tell."""
+    owners = {runs.live(kube, item)["metadata"]["uid"]}
+    if item["kind"] == "JobSet":
+        jobs = kube.list("batch/v1/Job", item["metadata"]["namespace"])
+        owners = {job["metadata"]["uid"] for job in jobs if any(ref["uid"] in owners for ref in job["metadata"].get("ownerReferences", ()))}
+    events = kube.list("v1/Event", item["metadata"]["namespace"])
+    told = [event for event in events if event["involvedObject"].get("uid") in owners]
+    return sum(event.get("count") or 1 for event in told if event["reason"] in {"SuccessfulCreate", "CreatedRayCluster"})
 
 
 def drop(loop: ArgoLoop, kube: Kube, *names: str) -> None:

@@ -4,7 +4,7 @@ between.
 
 import pytest
 
-from tests.e2e import lab, runs
+from tests.e2e import lab, leaving, runs
 from tests.e2e.kube import Kube, Object, holds
 from tests.e2e.loop import FluxLoop
 from tests.e2e.plane import Plane
@@ -122,6 +122,14 @@ def test_a_workspace_without_runs_stays_synced(loop: FluxLoop, kube: Kube):
     loop.publish("--allow-cancel", "blue/only")
     loop.sync()
     gone(kube, item)
+
+
+def test_a_workspace_that_leaves_keeps_its_namespace_and_claims(loop: FluxLoop, kube: Kube):
+    leaving.a_workspace(loop, kube)
+
+
+def test_a_queue_in_use_stays(loop: FluxLoop, kube: Kube):
+    leaving.a_queue_in_use(loop, kube)
 
 
 def cancel(loop: FluxLoop, kube: Kube, name: str) -> None:

@@ -10,9 +10,10 @@ from tests.e2e import runs
 from tests.e2e.kube import Kube, condition, holds
 from tests.e2e.lab import Lab
 from tests.e2e.plane import Plane
-from tests.e2e.ray import outcome, release
+from tests.e2e.ray import outcome, refused, release
 
 WITH = ("jobset", "kuberay", "kueue")
+SHARES = "lab"
 KINDS = ("job", "jobset", "rayjob")
 CLUSTER_QUEUE = "kueue.x-k8s.io/v1beta2/ClusterQueue"
 GPU = "nvidia.com/gpu"
@@ -150,6 +151,30 @@ def test_max_duration_ends_a_run_for_good(lab: Lab, kube: Kube):
     assert found["spec"]["active"] is False
     kube.until(runs.kind(item), item["metadata"]["name"], namespace, lambda job: holds(job, "Suspended"), "suspended")
     assert not holds(runs.live(kube, item), "Failed")
+
+
+def test_a_ray_run_whose_dashboard_is_unreachable_for_a_while_goes_on(lab: Lab, kube: Kube, plane: Plane):
+    outcome(plane, "held-away", "UNREACHABLE")
+    item = lab.submit("held-away", "t4", kind="rayjob")
+    runs.running(kube, item, 3)
+    before = sorted(pod["metadata"]["uid"] for pod in runs.pods(kube, item))
+    refused(plane, "held-away", 3)
+    assert sorted(pod["metadata"]["uid"] for pod in runs.pods(kube, item)) == before
+    release(plane, kube, item)
+    runs.finished(kube, item)
+    assert succeeded(kube, item)
+
+
+def test_a_ray_run_whose_dashboard_is_gone_is_ended_by_its_time_limit(lab: Lab, kube: Kube, plane: Plane):
+    """KubeRay waits for ever and says nothing; the quota is held until max_duration."""
+    outcome(plane, "held-lost", "UNREACHABLE")
+    item = lab.submit("held-lost", "t4", kind="rayjob", run={"max_duration": "20s"})
+    runs.running(kube, item, 3)
+    name, namespace = runs.workload(kube, item)["metadata"]["name"], item["metadata"]["namespace"]
+    found = kube.until(runs.WORKLOAD, name, namespace, lambda w: holds(w, "Evicted"), "evicted")
+    assert condition(found, "Evicted")["reason"] == "DeactivatedDueToMaximumExecutionTimeExceeded"
+    runs.until_no_pods_but_the_submitter(kube, item)
+    assert not runs.live(kube, item)["status"].get("jobStatus")
 
 
 def borrowed(queue: dict) -> dict[str, str]:

@@ -161,7 +161,8 @@ def test_the_cluster_refuses_a_run_that_may_take_no_time(kube: Kube):
     """No overlay can break this rule; a policy document can."""
     text = (Path(patches.__file__).parent / "max_exec_label" / "breaks.yaml").read_text()
     assert "max-exec-label" in {found.rule for found in patches.findings(text)}
-    job = next(item.obj for item in patches.patched(text)[1] if item.kind == "Job" and item.path.startswith("mesa/"))
+    label = "kueue.x-k8s.io/max-exec-time-seconds"
+    job = next(item.obj for item in patches.patched(text)[1] if item.kind == "Job" and item.obj["metadata"]["labels"][label] == "0")
     with pytest.raises(Refused) as refused:
         kube.apply(copy.deepcopy(job), dry=True)
     assert "should be greater than 0" in refused.value.message
