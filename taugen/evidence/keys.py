@@ -5,10 +5,12 @@ believe. What must never happen: a signature by another kind of key, of another 
 key's text that lets in a second one.
 """
 
+import os
 import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from taugen.diag import Refused
@@ -20,6 +22,8 @@ _SETTINGS = (
     "gpg.program=false", "gpg.openpgp.program=false", "gpg.x509.program=false", "gpg.ssh.program=ssh-keygen", "gpg.ssh.revocationFile=",
     "gpg.minTrustLevel=undefined", "log.showSignature=false",
 )  # fmt: skip
+_FEW = 20
+"""Commits for which no further process is worth starting."""
 
 
 def signed_by(repo: Path, commits: Iterable[str], keys: Sequence[str]) -> dict[str, bool]:
@@ -37,9 +41,15 @@ def signed_by(repo: Path, commits: Iterable[str], keys: Sequence[str]) -> dict[s
         signers = Path(folder) / "allowed"
         signers.write_text(allowed, encoding="ascii")
         options = [word for setting in (*_SETTINGS, f"gpg.ssh.allowedSignersFile={signers}") for word in ("-c", setting)]
-        args = [*options, "log", "--no-walk=unsorted", "-z", "--format=%H %G? %GF", "--stdin"]
-        text = "".join(f"{sha}\n" for sha in wanted).encode("ascii")
-        said = git.run(args, cwd=repo, stdin=text).out.decode("utf-8", "replace")
-    lines = (line.split(" ") for line in said.split("\0"))
-    good = {words[0] for words in lines if len(words) == 3 and words[1] == "G" and words[2].startswith("SHA256:")}
+        # Two processes of ssh-keygen for each commit: as many at a time as there are processors.
+        count = min(os.cpu_count() or 1, -(-len(wanted) // _FEW))
+        with ThreadPoolExecutor(count) as pool:
+            good = set().union(*pool.map(lambda part: _good(repo, options, part), (wanted[start::count] for start in range(count))))
     return {sha: sha in good for sha in wanted}
+
+
+def _good(repo: Path, options: Sequence[str], commits: Sequence[str]) -> set[str]:
+    args = [*options, "log", "--no-walk=unsorted", "-z", "--format=%H %G? %GF", "--stdin"]
+    said = git.run(args, cwd=repo, stdin="".join(f"{sha}\n" for sha in commits).encode("ascii")).out.decode("utf-8", "replace")
+    lines = (line.split(" ") for line in said.split("\0"))
+    return {words[0] for words in lines if len(words) == 3 and words[1] == "G" and words[2].startswith("SHA256:")}

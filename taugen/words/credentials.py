@@ -117,8 +117,8 @@ def looks_random(text: str) -> bool:
     """Long, mixed and even: the texts of generators, not of people."""
     if len(text) < 16 or not _ALPHABET.fullmatch(text):
         return False
-    letters = sum(c.isalpha() for c in text)
-    digits = sum(c.isdigit() for c in text)
+    letters = sum(map(str.isalpha, text))
+    digits = sum(map(str.isdigit, text))
     if not letters or not digits or letters + digits < 0.7 * len(text):
         return False
     if set(text) <= _HEX:
