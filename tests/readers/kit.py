@@ -48,12 +48,14 @@ class Evidence:
         self.repo = repo
         self.branch = branch
 
-    def commit(self, cluster: str, files: dict[str, bytes], time: str = f"{DAY}T13:00:10Z") -> str:
+    def commit(
+        self, cluster: str, files: dict[str, bytes], time: str = f"{DAY}T13:00:10Z", message: bytes = b"Evidence\n"
+    ) -> str:
         """Add files in a commit of a cluster's collector."""
         ref = f"refs/heads/{self.branch}"
         tip = git(self.repo, "for-each-ref", "--format=%(objectname)", ref)
         stamp = f"taugen collector {cluster} <collector@example.org> {_seconds(time)} +0000"
-        stream = [f"commit {ref}\nauthor {stamp}\ncommitter {stamp}\ndata 8\nEvidence\n".encode()]
+        stream = [f"commit {ref}\nauthor {stamp}\ncommitter {stamp}\ndata {len(message)}\n".encode(), message]
         stream += [f"from {tip}\n".encode()] if tip else []
         for path, content in files.items():
             stream.append(b"M 100644 inline %s\ndata %d\n%s\n" % (path.encode(), len(content), content))
