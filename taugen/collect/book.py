@@ -18,6 +18,8 @@ from taugen.evidence.paths import AttemptKey, parse
 from taugen.evidence.redact import Redactor
 from taugen.words import Json
 
+SIGNS = 3
+"""That a stream is current, after which it is believed to be, whatever versions it names."""
 MOST_FILES, MOST_BYTES, MOST_HELD = 30_000, 64 << 20, 20_000
 """Of what is not committed: when the remote is away for longer, streams are begun again from the last commit instead."""
 
@@ -32,15 +34,23 @@ class Pod:
     over: bool = False
     gone: bool = False
     containers: tuple[tuple[str, str, str], ...] = ()
+    behind: tuple[str, str] = ("", "")
+    """The pods' stream, and its resume point before the pod was gone."""
+    tries: int = 0
     read: dict[str, int] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
     busy: set[str] = field(default_factory=set)
+
+    @property
+    def read_out(self) -> bool:
+        """Whether the logs of all its containers were read to their end."""
+        return self.done >= {name for name, *_ in self.containers}
 
 
 @dataclass(slots=True)
 class Tracked:
     """An attempt. `objects`: uid -> (kind, newest time that is known of it) of its Job, JobSet or RayJob while it stands; `names`: the
-    files that the branch has of it, None until somebody looked; `marks`: how far each stream was when it seemed complete."""
+    files that the branch has of it, None until somebody looked; `mark`: how far the streams were when it seemed complete."""
 
     attempt: AttemptKey
     objects: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -50,7 +60,7 @@ class Tracked:
     names: set[str] | None = None
     terminal: bool = False
     recorded: bool = False
-    marks: dict[str, int] | None = None
+    mark: "Mark | None" = None
     lost: set[tuple[str, str]] = field(default_factory=set)
     """(what, why) of what could not be captured."""
 
@@ -58,18 +68,28 @@ class Tracked:
     def complete(self) -> bool:
         """Whether it ended, none of its pods runs any more and all of their logs were read."""
         pods = self.pods.values()
-        return self.terminal and not self.recorded and all(p.over and p.done >= {name for name, *_ in p.containers} for p in pods)
+        return self.terminal and not self.recorded and all(pod.over and pod.read_out for pod in pods)
 
 
 @dataclass(slots=True)
 class Progress:
     """How far a stream is. `count` grows with each sign that it is current; none counts before it has come to `target`, where the API stood
-    when the stream began. Nobody waits for one that is `absent`: the cluster has no such kind, or the account may not read it."""
+    when the stream began; `reached` is the version up to which it has delivered everything. Nobody waits for one that is
+    `absent`: the cluster has no such kind, or the account may not read it."""
 
     resume: str = ""
     target: int = 0
     count: int = 0
+    reached: int = 0
     absent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far everything was at a moment: the newest version that any stream had brought, and the signs of each."""
+
+    version: int
+    counts: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +99,7 @@ class Held:
     found: Found
     stream: str
     resume: str
-    marks: Mapping[str, int]
+    mark: Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +129,7 @@ class Book:
         self._held: list[Held] = []
         self._listed: dict[str, set[str]] = {}
         self._bytes = 0
+        self._newest = 0
 
     # ------------------------------------------------------------------------------------------------------------------- taking in
 
@@ -121,12 +142,12 @@ class Book:
             self._listed[name] = set()
         elif item.type == "listed":
             self._missed(name, item)
-            progress.resume, progress.target = item.version, 0
+            progress.resume, progress.target, progress.reached = item.version, 0, _number(item.version)
             progress.count += 1
         elif item.type == "looked":
             progress.target = _number(item.version)
         elif item.type == "promise":
-            progress.resume = item.version
+            progress.resume, progress.reached = item.version, _number(item.version)
             if _number(item.version) >= progress.target:
                 progress.target = 0
                 progress.count += 1
@@ -141,9 +162,11 @@ class Book:
     def _object(self, item: Item, found: Found, stream: str) -> None:
         if stream in self._listed:
             self._listed[stream].add(found.uid)
-        if found.attempt is not None:
-            self._track(found, found.attempt, news=item.type != "known")
+        if found.attempt is not None and not found.about:
+            self._track(found, found.attempt, stream, news=item.type != "known")
         if item.type != "known":
+            if found.kind != "Event":  # a cluster may keep them in a store of their own, with versions of their own
+                self._newest = max(self._newest, found.version)
             self._events(found, stream, self.progress[stream].resume)
         if found.gone and found.attempt is not None and found.kind in OWNERS and not found.over:
             self.vanished.append(Vanished(found.attempt, found.uid, found.gone, stream, self.progress[stream].resume))
@@ -154,13 +177,13 @@ class Book:
             self.attempts[attempt] = Tracked(attempt)
         return self.attempts[attempt]
 
-    def _track(self, found: Found, attempt: AttemptKey, *, news: bool) -> None:
+    def _track(self, found: Found, attempt: AttemptKey, stream: str, *, news: bool) -> None:
         tracked = self.tracked(attempt)
         tracked.uids.add(found.uid)
         tracked.namespace = found.namespace
         self._uids[found.uid] = attempt
         if news:
-            tracked.marks = None
+            tracked.mark = None
         if found.kind in OWNERS:
             tracked.terminal = tracked.terminal or found.over
             if found.gone:
@@ -170,7 +193,9 @@ class Book:
                 tracked.objects[found.uid] = found.kind, max(known, *(event.time for event in found.events))
         elif found.kind == "Pod":
             pod = tracked.pods.setdefault(found.uid, Pod(found.name, found.namespace))
-            pod.over, pod.gone = pod.over or found.over, pod.gone or bool(found.gone)
+            if found.gone and not pod.gone:
+                pod.gone, pod.behind = True, (stream, self.progress[stream].resume)
+            pod.over = pod.over or found.over
             if len([c for c in found.containers if c[2]]) >= len([c for c in pod.containers if c[2]]):
                 pod.containers = found.containers or pod.containers
         tracked.terminal = tracked.terminal or any(event.type in TERMINAL for event in found.events)
@@ -181,14 +206,19 @@ class Book:
             for event in found.events:
                 self._file(event.path_of_node(self.cluster), event, found.version)
             return
-        attempt = self._uids.get(found.about) if found.about else found.attempt
+        attempt = self._whose(found)
         if (found.about and attempt is None) or (found.by and found.by not in self._uids):
             if len(self._held) < MOST_HELD:
-                marks = {name: progress.count for name, progress in self.progress.items() if not progress.absent}
-                self._held.append(Held(found, stream, resume, marks))
+                self._held.append(Held(found, stream, resume, self._mark()))
             return
         if attempt is not None:
             self._put(found, attempt)
+
+    def _whose(self, found: Found) -> AttemptKey | None:
+        return self._uids.get(found.about, found.attempt) if found.about else found.attempt
+
+    def _mark(self) -> Mark:
+        return Mark(self._newest, {name: progress.count for name, progress in self.progress.items()})
 
     def _put(self, found: Found, attempt: AttemptKey) -> None:
         tracked = self.tracked(attempt)
@@ -243,8 +273,8 @@ class Book:
         for tracked in self.attempts.values():
             if kind == "Pod":
                 for uid, pod in tracked.pods.items():
-                    if uid not in there and pod.namespace == namespace:
-                        pod.over = pod.gone = True
+                    if uid not in there and pod.namespace == namespace and not pod.gone:
+                        pod.over, pod.gone, pod.behind = True, True, (stream, self.progress[stream].resume)
             elif kind in OWNERS:
                 missing = [uid for uid, (of, _) in tracked.objects.items() if of == kind and uid not in there]
                 for uid in missing if tracked.namespace == namespace else ():
@@ -259,33 +289,37 @@ class Book:
         waiting, self._held = self._held, []
         for held in waiting:
             found = held.found
-            attempt = self._uids.get(found.about) if found.about else found.attempt
-            if attempt is not None and (not found.by or found.by in self._uids or self._passed(held.marks)):
+            attempt = self._whose(found)
+            if attempt is not None and (not found.by or found.by in self._uids or self._passed(held.mark)):
                 self._put(found, attempt)
-            elif attempt is None and self._passed(held.marks):
+            elif attempt is None and self._passed(held.mark):
                 continue
             else:
                 self._held.append(held)
 
-    def _passed(self, marks: Mapping[str, int]) -> bool:
-        """Whether every stream has come further since."""
-        return all(progress.absent or progress.count > marks.get(name, 0) for name, progress in self.progress.items())
+    def _passed(self, mark: Mark) -> bool:
+        """Whether every stream has come further since: beyond the version that any had brought, or, where versions do not tell (a kind of
+        which nothing changes may be told of an old one), has given several signs that it is current."""
+        return all(
+            one.absent or (one.count > mark.counts.get(name, 0) and (one.reached >= mark.version or one.count >= mark.counts[name] + SIGNS))
+            for name, one in self.progress.items()
+        )
 
     def current(self) -> None:
         """Every stream is as far as it can come."""
         for progress in self.progress.values():
-            progress.count += 1
+            progress.count += SIGNS
 
     def ended(self) -> list[Tracked]:
         """The attempts of which nothing more is to come: complete, and every stream has come further since they seemed so."""
-        held = {h.found.attempt or self._uids.get(h.found.about) for h in self._held} | {v.attempt for v in self.vanished}
+        held = {self._whose(held.found) for held in self._held} | {v.attempt for v in self.vanished}
         out = []
         for tracked in self.attempts.values():
             if not tracked.complete or tracked.attempt in held:
                 continue
-            if tracked.marks is None:
-                tracked.marks = {name: progress.count for name, progress in self.progress.items()}
-            elif self._passed(tracked.marks):
+            if tracked.mark is None:
+                tracked.mark = self._mark()
+            elif self._passed(tracked.mark):
                 out.append(tracked)
         return out
 
@@ -293,6 +327,7 @@ class Book:
         """The resume point of each stream: nothing before it is missing among what is committed and what `files` holds."""
         points = {name: progress.resume for name, progress in self.progress.items() if progress.resume}
         behind = [(held.stream, held.resume) for held in self._held] + [(gone.stream, gone.resume) for gone in self.vanished]
+        behind += [pod.behind for t in self.attempts.values() for pod in t.pods.values() if pod.gone and not pod.read_out]
         for stream, before in behind:
             points[stream] = min(points.get(stream, ""), before, key=_number)
         return {name: point for name, point in points.items() if point}

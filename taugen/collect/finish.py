@@ -47,7 +47,7 @@ def finish(tracked: Tracked, intent: bytes | None, branch: Branch, *, book: Book
     attempt, meant = tracked.attempt, _mapping(intent)
     happened = told(attempt, book, branch)
     past = history.fold(happened)
-    gathered = Gathered(attempt, meant, settings, tracked.namespace, set(tracked.lost))
+    gathered = Gathered(attempt, meant, settings, _namespace(attempt, settings), set(tracked.lost))
     if intent is None:
         gathered.lost.add(("intent", "the deploy branch has no state of the run"))
     if past is not None and past.ended is not None:
@@ -75,6 +75,10 @@ def told(attempt: AttemptKey, book: Book, branch: Branch) -> list[Event]:
     past = history.fold(happened)
     end = past.ended if past is not None and past.ended is not None else ""
     return [event for event in happened if event.type is not EventType.NOTE or event.time <= end]
+
+
+def _namespace(attempt: AttemptKey, settings: Settings) -> str:
+    return next((name for name, workspace in settings.namespaces.items() if workspace == attempt.of.workspace), "")
 
 
 def next_piece(names: Iterable[str], pod: str, container: str) -> int:

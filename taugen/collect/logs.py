@@ -15,6 +15,8 @@ from taugen.evidence.paths import AttemptKey
 from taugen.evidence.redact import Redactor
 
 MOST = 256 << 10
+_LOST = b"unable to retrieve container logs"
+"""What a kubelet answers, with status 200, for a container that its runtime has removed (Kubernetes kuberuntime_container.go)."""
 AT_ONCE = 16
 """Pieces that one look at a log gives at most; the next goes on there."""
 
@@ -59,7 +61,7 @@ def look(wanted: Wanted, api: Api, every: int, redactor: Redactor) -> Looked:
             if len(files) == AT_ONCE:
                 return Looked(wanted, tuple(files), at, done=False)
     except Missing:
-        return Looked(wanted, tuple(files), at, done=True, lost="the pod is gone")
+        return Looked(wanted, tuple(files), at, done=True, lost="the pod or its container is gone")
     except ApiError:
         return Looked(wanted, tuple(files), at, done=False)
     return Looked(wanted, tuple(files), at, done=over)
@@ -71,8 +73,12 @@ def pieces(lines: Iterable[bytes], started: str, every: int, first: int, *, over
     begin = moment(started)
     for line in lines:
         time = moment(line[:35].split(b" ", 1)[0].decode("ascii", "replace"))
-        # A line without a time goes on where the one before stood.
-        at = number if time is None or begin is None else int((time - begin).total_seconds() // every)
+        if time is None or begin is None:
+            # No line of the log, but what a kubelet says instead of one.
+            if line.startswith(_LOST):
+                raise Missing(line[:200].decode("utf-8", "replace"))
+            continue
+        at = int((time - begin).total_seconds() // every)
         if at > number:
             if kept.size:
                 yield number, kept.content()

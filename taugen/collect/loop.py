@@ -7,7 +7,7 @@ while the remote is there, a write to a branch that somebody rewrote.
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,7 +23,6 @@ from taugen.collect.runs import NAMESPACED, NODES, Where
 from taugen.collect.watch import WATCH, Following, Item, Stream
 from taugen.collect.writing import Writer
 from taugen.diag import Refused
-from taugen.evidence.paths import AttemptKey
 from taugen.evidence.redact import Redactor
 from taugen.evidence.sink import Conflict, Full, Rewritten, Sink, Unreachable
 
@@ -31,6 +30,8 @@ _QUEUE = 5000
 _SOON = 1.0
 """Seconds that the first of several events waits for the others."""
 _READERS = 4
+_TRIES = 120
+"""Looks at the log of a container that ended, a second apart and without success, before it is given up."""
 
 
 class _Again(Exception):  # noqa: N818 - it says what to do
@@ -87,7 +88,7 @@ class Collector:
         while not self.clock.stopped.is_set():
             try:
                 trailers = self.sink.tip_trailers(self.settings.cluster)
-                self._session(writing.resume(trailers), writing.unrecorded(trailers))
+                self._session(trailers)
             except _Again:
                 self.say("the evidence branch can't be written: beginning again from its last commit once it can")
                 self.clock.wait(next(delays))
@@ -100,13 +101,16 @@ class Collector:
 
     # ------------------------------------------------------------------------------------------------------------------- one session
 
-    def _session(self, resume: dict[str, str], unrecorded: list[AttemptKey]) -> None:
+    def _session(self, trailers: Mapping[str, Sequence[str]]) -> None:
+        resume = writing.resume(trailers)
         out: queue.Queue[Item] = queue.Queue(_QUEUE)
         clock = Clock()
         streams = self._streams(self._shared(out, clock), resume)
         book = Book(self.settings.cluster, {stream.name: resume.get(stream.name, "") for stream in streams}, self.redactor)
-        for attempt in unrecorded:
+        for attempt in writing.unrecorded(trailers):
             book.tracked(attempt).terminal = True
+        for attempt, what, why in writing.lost(trailers):
+            book.tracked(attempt).lost.add((what, why))
         for stream in streams:
             threading.Thread(target=stream.follow, name=stream.name, daemon=True).start()
         readers = ThreadPoolExecutor(_READERS, thread_name_prefix="logs")
@@ -118,7 +122,9 @@ class Collector:
 
     def _shared(self, out: "queue.Queue[Item]", clock: Clock | None = None) -> Following:
         where = Where(self.settings.cluster, self.settings.namespaces)
-        return Following(self.api, where, out, clock or self.clock, self.settings.watch or WATCH)
+        # Many streams begin their watches anew less often, so that the API server has no more to do for them.
+        seconds = self.settings.watch or max(WATCH, len(NAMESPACED) * len(self.settings.namespaces) / 8)
+        return Following(self.api, where, out, clock or self.clock, seconds)
 
     def _streams(self, shared: Following, resume: dict[str, str]) -> list[Stream]:
         wanted: list[tuple[Resource, str]] = [(kind, namespace) for kind in NAMESPACED for namespace in sorted(self.settings.namespaces)]
@@ -158,7 +164,8 @@ class Collector:
             book.add(path, content)
         pod.busy.discard(wanted.container)
         pod.read[wanted.container] = looked.next
-        stuck = final and not looked.files and not looked.done
+        pod.tries = pod.tries + 1 if looked.next == wanted.first else 0
+        stuck = not looked.done and bool(wanted.finished) and (final or pod.tries >= _TRIES)
         if looked.done or stuck:
             pod.done.add(wanted.container)
         if looked.lost or stuck:

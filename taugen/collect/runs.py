@@ -25,6 +25,9 @@ NODES = Resource("Node", "nodes", "", "v1", namespaced=False)
 NAMESPACED = (JOBS, JOBSETS, RAYJOBS, RAYCLUSTERS, WORKLOADS, PODS, EVENTS)
 """In the order in which they are listed: first what runs consist of, so that what is said of it later is at least as new."""
 OWNERS = ("Job", "JobSet", "RayJob")
+_PART = re.compile(r"(?P<name>[a-z][a-z0-9-]*-[0-9a-f]{8}-[1-9]\d{0,2})(?:-.*)?")
+_PREFIX = re.compile(r"(?:job|jobset|rayjob)-")
+"""What Kueue puts before a job's name in that of its Workload (Kueue jobframework, GetWorkloadNameForOwnerWithGVK)."""
 _NAME = re.compile(r"(?P<run>[a-z][a-z0-9-]*-[0-9a-f]{8})-(?P<attempt>[1-9]\d{0,2})")
 
 
@@ -32,7 +35,8 @@ _NAME = re.compile(r"(?P<run>[a-z][a-z0-9-]*-[0-9a-f]{8})-(?P<attempt>[1-9]\d{0,
 class Found:
     """What is kept of an object.
 
-    `attempt` is None for an object of nobody's run; for a Kubernetes Event, `about` is the uid that decides. `by` is the uid of an object
+    `attempt` is None for an object of nobody's run; for a Kubernetes Event, it is what the name of the object says that it is about, and
+    `about` is that object's uid, which decides where it is known. `by` is the uid of an object
     that an event of it names, and whose run is to be named too. `over`: a pod that ended, an object of a run that is terminal.
     `containers` are (name, started, finished) of a pod's; `node` is set for a node.
     """
@@ -71,6 +75,14 @@ class Where:
         workspace = self.namespaces.get(shape.text(obj, "metadata", "namespace"))
         return self._named(shape.text(found, "name"), workspace) if found.get("kind") in OWNERS else None
 
+    def mentioned(self, obj: Object) -> AttemptKey | None:
+        """The attempt that the object which a Kubernetes Event is about belongs to by its name; Ray's pods may have lost the front of
+        theirs."""
+        name, kind = shape.text(obj, "involvedObject", "name"), shape.text(obj, "involvedObject", "kind")
+        found = _PART.fullmatch(_PREFIX.sub("", name, count=1) if kind == "Workload" else name)
+        workspace = self.namespaces.get(shape.text(obj, "involvedObject", "namespace"))
+        return self._named(found["name"], workspace) if found is not None else None
+
     def _named(self, name: str, workspace: str | None) -> AttemptKey | None:
         found = _NAME.fullmatch(name)
         if found is None or workspace is None:
@@ -102,7 +114,7 @@ def reduce(obj: Object, where: Where, *, gone: bool = False) -> Found:
 def _read(obj: Object, kind: str, where: Where, *, gone: bool) -> tuple[AttemptKey | None, list[Event], bool]:
     """(attempt, events, over)."""
     if kind == "Event":
-        return None, list(event.derive(obj)), False
+        return where.mentioned(obj), list(event.derive(obj)), False
     if kind == "Node":
         return None, list(node.derive(obj)), False
     if kind in ("Workload", "RayCluster"):

@@ -14,8 +14,10 @@ from taugen.collect.api import Api, ApiError, Denied, Gone, Missing, Resource, T
 from taugen.collect.clock import Clock
 from taugen.collect.runs import Found, Where, reduce
 
-WATCH = 20.0
+WATCH = 10.0
 """Seconds of one watch: shortly before its end the API server sends a bookmark, earlier than the minute it takes otherwise."""
+_TRIES = 3
+"""Times that a server says 410 before it is believed: behind one address may be several, and one that was restarted remembers less."""
 _ABSENT, _DENIED = 60.0, 30.0
 
 
@@ -70,7 +72,7 @@ class Stream:
 
     def _follow(self) -> None:
         delays = self._clock.delays()
-        looked = not self._since
+        looked, forgotten = not self._since, 0
         while not self._clock.stopped.is_set():
             try:
                 if not looked:
@@ -79,9 +81,12 @@ class Stream:
                 elif not self._since:
                     self._list("object")
                 self._watch()
-                delays = self._clock.delays()
+                delays, forgotten = self._clock.delays(), 0
             except Gone:
-                self._since, looked = "", True
+                forgotten += 1
+                if forgotten >= _TRIES:
+                    self._since, looked, forgotten = "", True, 0
+                self._clock.wait(next(delays))
             except Throttled as error:
                 self._clock.wait(max(error.seconds, next(delays)))
             except Missing as error:

@@ -6,6 +6,7 @@ commit without news, evidence that says when the collector looked.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import quote, unquote
 
 from taugen import __version__
 from taugen.collect import deploy
@@ -16,7 +17,7 @@ from taugen.evidence.sink import Conflict, Sink
 from taugen.evidence.store import Branch
 from taugen.load import git
 
-RESUME, OPEN = "Tau-Resume", "Tau-Unrecorded"
+RESUME, OPEN, LOST = "Tau-Resume", "Tau-Unrecorded", "Tau-Lost"
 _LOOK = 2000
 """Attempts whose folders are read at once."""
 
@@ -129,6 +130,12 @@ class Writer:
     def _trailers(self, files: Mapping[str, bytes]) -> list[tuple[str, str]]:
         out = [("Tau-Collector", f"{self.book.cluster} taugen {__version__}")]
         out += [(OPEN, tracked.attempt.folder) for tracked in self.book.open() if tracked.attempt.record not in files]
+        out += [
+            (LOST, f"{tracked.attempt.folder} {quote(what, safe='')} {quote(why, safe='')}")
+            for tracked in self.book.attempts.values()
+            for what, why in sorted(tracked.lost)
+            if not tracked.recorded and tracked.attempt.record not in files
+        ]
         return out + [(RESUME, f"{name}={version}") for name, version in sorted(self.book.resume().items())]
 
 
@@ -142,6 +149,18 @@ def unrecorded(trailers: Mapping[str, Sequence[str]]) -> list[AttemptKey]:
     """The attempts in a commit's trailers whose object is gone and whose record was not written yet."""
     places = (parse(f"{folder}/record.json") for folder in trailers.get(OPEN, ()))
     return [place.attempt for place in places if place is not None and place.attempt is not None]
+
+
+def lost(trailers: Mapping[str, Sequence[str]]) -> list[tuple[AttemptKey, str, str]]:
+    """What could not be captured of attempts whose record was not written yet: (attempt, what, why)."""
+    out = []
+    for line in trailers.get(LOST, ()):
+        folder, _, rest = line.partition(" ")
+        what, _, why = rest.partition(" ")
+        place = parse(f"{folder}/record.json")
+        if place is not None and place.attempt is not None:
+            out.append((place.attempt, unquote(what), unquote(why)))
+    return out
 
 
 def _subject(files: Mapping[str, bytes]) -> str:

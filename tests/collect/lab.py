@@ -35,15 +35,32 @@ def body(run: str = objects.RUN, workspace: str = objects.WORKSPACE, phase="live
 class Lab:
     """One cluster's surroundings below a folder."""
 
-    def __init__(self, folder: Path, store: fakeapi.Store, address: str) -> None:
+    def __init__(self, folder: Path, store: fakeapi.Store, address: str, *, fresh: bool = True) -> None:
         self.folder, self.store, self.address = folder, store, address
-        self.deploy = gitkit.make_repo(folder / "deploy")
-        gitkit.git(self.deploy, "checkout", "-q", "--orphan", "deploy")
-        gitkit.commit(self.deploy, {"README": "x"})
-        self.evidence = gitkit.make_bare(folder / "evidence.git")
-        self.kubeconfig = fakeapi.kubeconfig(folder / "kubeconfig", address)
+        self.deploy, self.evidence = folder / "deploy", folder / "evidence.git"
+        self.kubeconfig = folder / "kubeconfig"
         self.said: list[str] = []
         self.failed: list[BaseException] = []
+        self.states: dict[str, dict] = {}
+        if fresh:
+            gitkit.make_repo(self.deploy)
+            gitkit.git(self.deploy, "checkout", "-q", "--orphan", "deploy")
+            gitkit.commit(self.deploy, {"README": "x"})
+            gitkit.make_bare(self.evidence)
+            fakeapi.kubeconfig(self.kubeconfig, address)
+
+    @classmethod
+    def existing(cls, folder: Path, address: str) -> "Lab":
+        """What another process made."""
+        return cls(folder, fakeapi.Store(), address, fresh=False)
+
+    def publish(self) -> None:
+        """Commit all of `states` at once."""
+        source = f"workspaces/{objects.WORKSPACE}/x/tau.yaml"
+        files = {
+            state.state_path(objects.WORKSPACE, run): file.encoded(body(run, **more), source, PROJECT) for run, more in self.states.items()
+        }
+        gitkit.commit(self.deploy, files)
 
     def state(self, run: str = objects.RUN, workspace: str = objects.WORKSPACE, **more) -> None:
         """Commit a run's state to the deploy branch."""

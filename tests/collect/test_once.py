@@ -28,7 +28,7 @@ def finished(lab):
     lab.store.put(note())
     lab.store.put(note("late", minute=20, message="after the end"))
     lab.store.put(note("n-2", about="p-1", kind="Pod", about_name="whatever", minute=4, reason="Pulled"))
-    lab.store.put(note("n-3", about="somebody-else", minute=4))
+    lab.store.put(note("n-3", about="somebody-else", about_name="other-job", minute=4))
     lab.store.logs[objects.NAMESPACE, f"{objects.RUN}-1-0-abcde", "main"] = (
         f"{at(4)[:-1]}.5Z hello\n{at(7.9)[:-1]}.5Z token=ghp_{'a1B2' * 10} bye\n"
     )
