@@ -30,7 +30,7 @@ _MANY = 50
 _ROOM = 64 << 20
 _STEP, _FARTHEST = 200, 5000
 """Commits of others that are looked through, at once and in all, for the newest of one's own."""
-_FULL = ("No space left on device", "Disk quota exceeded", "File too large")
+_FULL = ("No space left on device", "Out of diskspace", "Disk quota exceeded", "File too large")
 
 
 class SinkError(Exception):
@@ -227,7 +227,7 @@ class Sink:
 
     def _sweep(self) -> None:
         """Remove what git left half written."""
-        for pattern in ("objects/pack/tmp_*", "objects/??/tmp_*", "*.lock", "refs/**/*.lock"):
+        for pattern in ("objects/pack/tmp_*", "objects/??/tmp_*", "*.lock", "refs/**/*.lock", "fast_import_crash_*"):
             for left in self.repo.glob(pattern):
                 left.unlink(missing_ok=True)
 

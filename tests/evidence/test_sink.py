@@ -192,6 +192,24 @@ def test_a_full_disk_is_said_and_leaves_nothing_half_written(tmp_path, remote):
     gitkit.git(remote, "fsck", "--strict")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "fatal: sha1 file 'objects/pack/tmp_pack_x' write error. Out of diskspace",
+        "error: unable to write loose object file: No space left on device",
+        "fatal: cannot copy x: Disk quota exceeded",
+    ],
+)
+def test_a_full_disk_in_the_words_of_git(tmp_path, remote, monkeypatch, said):
+    def full(*_, **__):
+        raise git.GitError(["fast-import"], 128, said)
+
+    one = sink(tmp_path, remote)
+    monkeypatch.setattr(sinks.fastimport, "commit_tree", full)
+    with pytest.raises(Full):
+        append(one, evidencekit.files())
+
+
 def test_a_broken_folder_is_begun_anew(tmp_path, remote):
     append(sink(tmp_path, remote), evidencekit.files())
     (tmp_path / "fjord" / "evidence.git" / "HEAD").write_text("")
