@@ -57,6 +57,12 @@ def _run(args: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 141
     except Exception as error:
+        from taugen.load.git import GitError
+
+        if isinstance(error, GitError):
+            # Git says why it can't go on: a repository of another user, one that is damaged, no git at all.
+            click.echo(f"taugen: {error}", err=True)
+            return 2
         return _bug(error)
     return code if isinstance(code, int) else 0
 

@@ -106,7 +106,8 @@ class CommitInfo:
 
 def _plain(stderr: str) -> str:
     if "dubious ownership" in stderr:
-        return "the repository belongs to another user; allow it with: git config --global --add safe.directory <its folder>"
+        allow = "git config --global --add safe.directory <its folder>"
+        return f"the repository belongs to another user; run as that one, or allow it with: {allow}"
     if "not a git repository" in stderr:
         return "this folder is not in a Git repository"
     if "promisor remote" in stderr:

@@ -26,9 +26,10 @@ _HIDDEN = (
     r"\x80-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ud800-\uf8ff\ufeff\ufff0-\uffff"
     r"\U0001fffe-\U0001ffff\U0002fffe-\U0002ffff\U0003fffe-\U0010ffff"
 )
+# No possessive quantifiers: one inside of another matches wrongly before Python 3.11.5 (CPython issue 101955).
 _PLAIN = re.compile(
     r"""(?!---|\.\.\.)(?:[^\x00- \x7f\-?:,\[\]{}#&*!|>'"%@`]|-(?=[^ ]))"""
-    r"(?:[^\x00- \x7f:#]++|:(?=[^ ])|(?<! )#| (?=[^#]))*+(?<! )(?<!:)"
+    r"[^\x00- \x7f:#]*(?:(?::(?=[^ ])|(?<! )#| (?=[^#]))[^\x00- \x7f:#]*)*(?<! )(?<!:)"
 )
 _ESCAPE = re.compile(r'[\x00-\x1f"\\\x7f]')
 _ONE_LINE = re.compile(r"[^\x00-\x1f\x7f]*")

@@ -1,6 +1,7 @@
 """`check` of a project whose taugen.yaml is wrong: a report all the same, in every format, and of everything that can be read."""
 
 import json
+import os
 
 import pytest
 
@@ -50,3 +51,22 @@ def test_publish_asks_git_nothing_about_a_place_outside(taugen, acme):
     commit(acme, {"taugen.yaml": GOOD.replace("path: clusters", "path: ../x")})
     done = taugen("publish", cwd=acme)
     assert (done.code, "git" in done.err.partition("\n")[0], "taugen.yaml:10:" in done.err) == (1, False, True)
+
+
+def test_a_repository_of_another_user(taugen, acme):
+    """As in a container that runs as somebody else: git does not read it, and says what to do."""
+    for folder, _, files in os.walk(acme):
+        for path in (folder, *(os.path.join(folder, name) for name in files)):
+            os.chown(path, 12345, 12345)
+    for command in (
+        ["check"],
+        ["check", "--trusted", "main"],
+        ["check", "--changed-since", "main"],
+        ["render", "-o", "out"],
+        ["publish"],
+        ["lock"],
+    ):
+        done = taugen(*command, cwd=acme)
+        assert done.code == 2, (command, done)
+        assert "belongs to another user; run as that one" in done.err
+        assert "bug" not in done.err

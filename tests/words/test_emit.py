@@ -4,6 +4,8 @@ import io
 import json
 import math
 import random
+import re
+import time
 from enum import StrEnum
 from textwrap import dedent
 
@@ -13,6 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
+from taugen.words import emit as writer
 from taugen.words.emit import emit, quoted
 
 LOADERS = {
@@ -243,3 +246,16 @@ def test_refused(value):
 def test_other_types_are_refused():
     with pytest.raises(TypeError, match="set"):
         emit({"k": {1, 2}})
+
+
+def test_patterns_mean_the_same_to_every_python():
+    """A possessive quantifier within another matched wrongly before CPython 3.11.5 (issue 101955). Debian 12 has 3.11.2."""
+    for pattern in (writer._PLAIN, writer._NUMBER, writer._ESCAPE, writer._ONE_LINE, writer._LINE_START, writer._hidden()):
+        assert "POSSESSIVE" not in str(re._parser.parse(pattern.pattern)), pattern.pattern
+
+
+def test_no_text_takes_long_to_judge():
+    for text in ("x" * 100_000 + "\x7f", "a " * 50_000 + "\x7f", "a:b#" * 50_000 + "\t", ":" * 100_000, "a:" * 50_000):
+        began = time.process_time()
+        quoted(text)
+        assert time.process_time() - began < 1
