@@ -147,7 +147,7 @@ def _remote(url: str) -> View:
 def _view(evidence: Branch, deploy: Branch, settings: Settings, root: Path | None, notes: list[str]) -> View:
     seen, oldest = _heard(evidence)
     if evidence.tip is None:
-        notes.append(f"there is no branch {settings.evidence} with evidence yet")
+        notes.append(f"nothing was collected yet: there is no branch {settings.evidence}")
     if deploy.tip is None:
         notes.append(f"there is no branch {settings.deploy} yet, so what is live is not known")
     return View(evidence, deploy, settings, root, tuple(notes), seen, oldest)

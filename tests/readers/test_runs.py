@@ -173,4 +173,4 @@ def test_without_branches_there_are_no_runs(tmp_path, taugen):
     fleet = Fleet.make(tmp_path / "new")
     done = taugen("runs", cwd=fleet.path)
     assert (done.code, done.out) == (0, "no runs\n")
-    assert "there is no branch evidence with evidence yet" in done.err
+    assert "nothing was collected yet: there is no branch evidence" in done.err
