@@ -155,8 +155,6 @@ def _bad_findings(findings: Sequence[Diagnostic], texts: Mapping[str, bytes]) ->
             yield f"with what a terminal acts on: {said!r}"
         if any(secret[:12] in d.message + d.hint for secret in SECRETS):
             yield f"gives a credential away: {said}"
-        if len(d.message) > 1000 or len(d.hint) > 1500:
-            yield f"too long to read: {said}"
 
 
 def _bad_texts(rendered: Sequence[Rendered]) -> Iterator[str]:
