@@ -85,9 +85,8 @@ def key_of(state: RunState) -> RunKey:
 def look(branch: Branch, live: Sequence[RunState]) -> Look:
     """Find the runs of which something may follow, by the names of their files."""
     states = {key_of(state): state for state in live}
-    others = {
-        RunKey(cluster, state.workspace, state.run): state for state in live for cluster in branch.clusters() if cluster != state.cluster
-    }
+    clusters = branch.clusters()
+    others = {RunKey(cluster, state.workspace, state.run): state for state in live for cluster in clusters if cluster != state.cluster}
     attempts = branch.attempts_of([*states, *others])
     newer = {key: [a for a in found if key in others or a.number >= states[key].attempt] for key, found in attempts.items()}
     names = branch.folders(path for found in newer.values() for a in found for path in (a.folder, f"{a.folder}/events"))

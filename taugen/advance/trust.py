@@ -6,26 +6,29 @@ cluster, its folder alone says whose it is. What must never happen: whoever may 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from taugen.diag import Diagnostic, Span
 from taugen.evidence.store import Branch, Where, complete
 from taugen.publish.state import RunState
 
+_LISTED = 20
+"""Findings about commits; the rest is counted."""
 Signed = Callable[[Path, Iterable[str], Sequence[str]], Mapping[str, bool]]
 """Which commits of a repository are signed by one of some SSH public keys."""
 
 
 @dataclass
 class Trust:
-    """`keys` are the SSH public keys by cluster, of every cluster of the fleet. `findings` say what was refused, each file once."""
+    """`keys` are the SSH public keys by cluster, of every cluster of the fleet. `refused` are files that don't count: the commit that put
+    each there (empty if none can be found), and the run where it stands under another's cluster."""
 
     branch: Branch
     place: Where
     keys: Mapping[str, Sequence[str]]
     signed: Signed
-    findings: dict[str, Diagnostic] = field(default_factory=dict)
+    refused: dict[str, tuple[str, RunState | None]] = field(default_factory=dict)
 
     def unsigned(self, cluster: str, paths: Iterable[str]) -> set[str]:
         """Those of a run's files that don't count, each with a finding. Raises `Refused` if the branch's history is not all there."""
@@ -39,22 +42,38 @@ class Trust:
         added = self.branch.added_by(wanted)
         good = self.signed(self.branch.repo, sorted(set(added.values())), keys)
         bad = {path for path in wanted if not good.get(added.get(path, ""), False)}
-        for path in bad:
-            by = f"commit {added[path][:12]}" if path in added else "a merge or no commit that can be found"
-            message = f"{path} was put there by {by}, which no key of cluster {cluster} signed: it does not count"
-            hint = f"`taugen evidence verify` tells more; the keys stand in spec.collector.keys of Cluster {cluster}"
-            self.findings[path] = Diagnostic("evidence-forged", message, Span(path), hint=hint)
+        self.refused.update({path: (added.get(path, ""), None) for path in bad})
         return bad
 
     def elsewhere(self, files: Mapping[str, RunState]) -> None:
         """Files that would end runs, under clusters where those were never placed."""
         added = self.branch.added_by(sorted(files)) if files else {}
-        for path, state in files.items():
-            where = path.partition("/")[0]
-            by = f"commit {added[path][:12]}" if path in added else "a commit that can't be found"
-            message = f"{by} says under cluster {where} how {state.run_id} went, which runs on cluster {state.cluster}: it does not count"
-            hint = "find out who wrote it; `taugen evidence verify` checks the whole branch"
-            self.findings[path] = Diagnostic("evidence-elsewhere", message, Span(path), hint=hint)
+        self.refused.update({path: (added.get(path, ""), state) for path, state in files.items()})
+
+    @property
+    def findings(self) -> list[Diagnostic]:
+        """What was refused: a finding for each commit and cluster, by the first of its files."""
+        found: dict[tuple[str, str, str], list[str]] = {}
+        for path, (commit, state) in sorted(self.refused.items()):
+            found.setdefault((commit, path.partition("/")[0], state.run_id if state is not None else ""), []).append(path)
+        out = [self.finding(commit, cluster, paths) for (commit, cluster, _), paths in found.items()]
+        if len(out) > _LISTED:
+            message = f"{len(out) - _LISTED} more commits put evidence there that does not count"
+            out[_LISTED:] = [replace(out[_LISTED], message=message)]
+        return out
+
+    def finding(self, commit: str, cluster: str, paths: Sequence[str]) -> Diagnostic:
+        """What one commit did."""
+        by, what = f"commit {commit[:12]}" if commit else "a commit that can't be found", paths[0]
+        what += f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
+        state = self.refused[paths[0]][1]
+        if state is None:
+            message = f"{what} was put there by {by}, which no key of cluster {cluster} signed: it does not count"
+            hint = f"`taugen evidence verify` tells more; the keys stand in spec.collector.keys of Cluster {cluster}"
+            return Diagnostic("evidence-forged", message, Span(paths[0]), hint=hint)
+        message = f"{by} says under cluster {cluster} how {state.run_id} went, which runs on cluster {state.cluster}: it does not count"
+        hint = "find out who wrote it; `taugen evidence verify` checks the whole branch"
+        return Diagnostic("evidence-elsewhere", message, Span(paths[0]), hint=hint)
 
 
 def no_cluster(state: RunState) -> Diagnostic:

@@ -6,7 +6,8 @@ and by their number.
 """
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -45,11 +46,11 @@ class Commit:
 
 def commits(
     repo: Path, tip: str, *, since: str | None = None, forwards: bool = False, each_parent: bool = False, paths: Sequence[str] = ()
-) -> Iterator[Commit]:
+) -> Generator[Commit, None, None]:
     """The commits that lead to `tip`, but not to `since`, newest first or `forwards`, children never on the wrong side of their parents.
 
     A merge says what differs from all parents, or, with `each_parent`, comes once for each parent with what differs from that one. With
-    `paths` only commits that changed one of them. To be read to its end. Raises `GitError`.
+    `paths` only commits that changed one of them. Raises `GitError`.
     """
     args = [
         "log",
@@ -79,11 +80,14 @@ def last_changes(repo: Path, tip: str, paths: Sequence[str]) -> dict[str, str]:
     """The newest commit that changed each path, by path; a path that no commit changed is left out. Raises `GitError`."""
     left = set(paths)
     found: dict[str, str] = {}
-    for commit in commits(repo, tip, paths=sorted(left) if len(left) <= _AT_ONCE else ()):
-        for change in commit.changes:
-            if change.path in left:
-                left.discard(change.path)
-                found[change.path] = commit.sha
+    with closing(commits(repo, tip, paths=sorted(left) if len(left) <= _AT_ONCE else ())) as stream:
+        for commit in stream if left else ():
+            for change in commit.changes:
+                if change.path in left:
+                    left.discard(change.path)
+                    found[change.path] = commit.sha
+            if not left:
+                break
     return found
 
 

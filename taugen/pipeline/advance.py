@@ -5,7 +5,7 @@ is answered by looking anew. What must never happen: a commit without news, a fo
 trouble holding back another's.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -120,7 +120,7 @@ class _Pass:
                 changed |= files
                 done.append(commit.Act(state, action, about.path_of(*action.of)))
         outcome.done = [(act.state, act.action) for act in done]
-        outcome.refused = tuple(ordered([*self.findings, *self.trust_findings.values()]))
+        outcome.refused = tuple(ordered([*self.findings, *self.trust_findings]))
         if not done or self.request.dry_run:
             return outcome, None
         return outcome, commit.make(branch, self.evidence, changed, done)
@@ -136,9 +136,9 @@ class _Pass:
         return evidence.trust(self.reading, self.evidence)
 
     @property
-    def trust_findings(self) -> Mapping[str, Diagnostic]:
+    def trust_findings(self) -> list[Diagnostic]:
         """What was found untrusted, if anything was judged."""
-        return self.trust.findings if "trust" in self.__dict__ else {}
+        return self.trust.findings if "trust" in self.__dict__ else []
 
     def actions(self, branch: Branch, live: list[RunState]) -> list[tuple[RunState, Seen, Action]]:
         """What follows for which run; first by all evidence, then by that which counts."""

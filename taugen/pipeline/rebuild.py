@@ -66,8 +66,8 @@ def rebuild(reading: Reading, target: Target, allow: frozenset[str]) -> Rebuild:
             "restore the branch: push the newest commit of it that a clone still has, or the one that Argo CD or Flux synced last; "
             "or let single runs go with --allow-cancel"
         )
-        raise Refused(message, hint=hint, code=4, findings=[*work.trust.findings.values(), *work.unproven()])
-    return Rebuild(work.out, tuple(work.trust.findings.values()), frozenset(work.used))
+        raise Refused(message, hint=hint, code=4, findings=[*work.trust.findings, *work.unproven()])
+    return Rebuild(work.out, tuple(work.trust.findings), frozenset(work.used))
 
 
 @dataclass

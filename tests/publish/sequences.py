@@ -3,7 +3,8 @@
     python -m tests.publish.sequences --count 500 --seed 1
 
 A history is a number of steps. A step is some edits, a commit or two, and a publish: plain, with --allow-cancel, against another writer,
-or killed at a random instant. What must hold afterwards is in `World.check`; the first step that breaks it is printed with its seed.
+or killed at a random instant. With --advance runs also fail and end by themselves, and `taugen advance` acts on it before the publish.
+What must hold afterwards is in `World.check`; the first step that breaks it is printed with its seed.
 """
 
 import argparse
@@ -31,8 +32,9 @@ from taugen.publish import branch as deploy
 from taugen.publish import state
 from taugen.publish.state import RunState
 from taugen.publish.target import Target
+from tests.advance.kit import STARTED, Story, failed
 from tests.gitkit import write
-from tests.publish.kit import Fleet, job
+from tests.publish.kit import ACME, Fleet, job
 
 NAMES = ("ant", "bee", "cat", "dog")
 WORKSPACES = {"protein": "mesa", "speech": "fjord", "climate": "mesa"}
@@ -66,6 +68,8 @@ class World:
     log: list[str] = field(default_factory=list)
     before: dict[str, str] = field(default_factory=dict)
     """The policy files as they were at first."""
+    fate: Random | None = None
+    """Dice of what becomes of runs; None for histories in which nothing does."""
 
     def say(self, text: str) -> None:
         self.log.append(text)
@@ -190,7 +194,35 @@ class World:
             self.fleet.commit()
             self.say("commit")
         with self.compiled_by():
+            if self.fate is not None and self.fate.random() < 0.6:
+                self.advance(self.fate)
             self.publish()
+
+    def advance(self, fate: Random) -> None:
+        """Runs fail or end; what follows happens to them alone, once."""
+        live = [run for run in self.states.values() if run.live]
+        story, told = Story(self.fleet), fate.sample(live, min(len(live), fate.choice([1, 1, 2, 3])))
+        for run in told:
+            end = fate.choice([*[failed(30)] * 3, [("succeeded", 30)], [("deactivated", 30)], [("preempted", 30)]])
+            self.say(f"{run.run_id}, attempt {run.attempt}: {end[-1][0]}")
+            story.tell(run, *STARTED, *end, attempt=run.attempt)
+        if "refs/heads/deploy" not in self.fleet.refs():
+            return
+        outcome = story.advance()
+        assert outcome.code == 0
+        assert story.advance().commit is None, "no news, no commit"
+        old, self.states = self.states, self.fleet.states()
+        changed = {run_id for run_id, run in self.states.items() if run != old[run_id]}
+        assert changed == {run.run_id for run, _ in outcome.done} <= {run.run_id for run in told}
+        for run_id in changed:
+            run, was, files = self.states[run_id], old[run_id], self.files[run_id]
+            self.files[run_id] = self.fleet.manifests(run)
+            if run.live:
+                assert was.at(was.attempt + 1, "") == run
+                assert self.files[run_id].keys() == files.keys()
+                assert [path for path in files if path.endswith("/configmap.yaml") and files[path] != self.files[run_id][path]] == []
+            else:
+                assert was.ended(run.phase) == run
 
     @contextmanager
     def compiled_by(self):
@@ -425,9 +457,17 @@ EDITS = (
 )
 
 
-def play(folder: Path, base: Fleet, seed: int, steps: int, *, elsewhere: bool = False) -> int:
+def retrying() -> dict[str, str]:
+    """Policy by which runs that fail are tried again, once."""
+    path = "policy/platform.yaml"
+    text = (ACME / path).read_text()
+    said = "  defaults:\n    resilience: {max_retries: 1, retry_on: [Error]}\n"
+    return {path: text.replace("  defaults:\n", said, 1) if "  defaults:\n" in text else text.replace("spec:\n", f"spec:\n{said}", 1)}
+
+
+def play(folder: Path, base: Fleet, seed: int, steps: int, *, elsewhere: bool = False, advance: bool = False) -> int:
     """Play one history; the number of commits that came of it. AssertionError with what was done."""
-    world = World(base.copy(folder), Random(seed))
+    world = World(base.copy(folder), Random(seed), fate=Random(f"fate {seed}") if advance else None)
     world.before = {path: world.fleet.read(path) for path in (*POLICY, "policy/platform.yaml")}
     try:
         if "refs/heads/deploy" in world.fleet.refs():
@@ -447,16 +487,17 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--advance", action="store_true", help="runs fail and end, and are advanced")
     asked = parser.parse_args()
     started, failed, commits = time.monotonic(), 0, 0
     os.environ.update({"GIT_CONFIG_NOSYSTEM": "1", "HOME": tempfile.mkdtemp()})
     with tempfile.TemporaryDirectory() as temporary:
-        base = Fleet.make(Path(temporary) / "base")
+        base = Fleet.make(Path(temporary) / "base", retrying() if asked.advance else {})
         base.publish()
         for seed in range(asked.seed, asked.seed + asked.count):
             folder = Path(temporary) / "history"
             try:
-                commits += play(folder, base, seed, asked.steps, elsewhere=seed % 10 == 0)
+                commits += play(folder, base, seed, asked.steps, elsewhere=seed % 10 == 0, advance=asked.advance)
             except AssertionError as error:
                 failed += 1
                 sys.stderr.write(f"{error}\n")
