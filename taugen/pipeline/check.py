@@ -17,7 +17,6 @@ from taugen.pipeline.compile import Compiled, Compiler, duplicates
 from taugen.pipeline.project import Project, open_place, source_tree
 from taugen.pipeline.touched import rivals, touched
 from taugen.render.types import Rendered
-from taugen.validate import engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def check(project: Project, paths: Sequence[Path] = ()) -> Report:
 def _check(project: Project, files: Sequence[str], *, policy: bool = True, objects: bool = True) -> Report:
     """Check run documents and, as asked, the rules on policy and the objects that it makes."""
     compiler = Compiler(project)
-    platform, found = compiler.platform() if objects else ([], engine.check_policy(project.policy) if policy else [])
+    platform, found = compiler.platform() if objects else ([], compiler.judge_policy() if policy else [])
     findings = [*project.findings, *found]
     docs = []
     for path in files:

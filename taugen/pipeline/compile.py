@@ -6,6 +6,7 @@ that can, so that all its findings come in one run; it is never rendered.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from taugen.diag import Diagnostic, Span, has_errors, ordered
 from taugen.load.tree import Unreadable
@@ -23,6 +24,9 @@ from taugen.spec.rundoc import RunDoc
 from taugen.validate import engine
 from taugen.validate.schemas import UnknownVersion, Validator
 from taugen.words import dotted
+
+if TYPE_CHECKING:
+    from taugen.pipeline.scope import Scope
 
 DOCUMENT_LIMIT = 256 * 1024
 """Bytes of a tau.yaml file (spec: the whole file)."""
@@ -66,6 +70,7 @@ class Compiler:
         self.validator = validator(project)
         self.used: set[int] = set()
         """The patches of overlays that were for something so far."""
+        self._scope: Scope | None = None
 
     def read(self, path: str) -> tuple[list[RunDoc], list[Diagnostic]]:
         """Read one file of documents; findings are those that belong to no document."""
@@ -129,18 +134,32 @@ class Compiler:
             work.findings += found
 
     def _check(self, work: "_Work") -> None:
-        work.findings += self.validate(work.rendered)
+        if not self._held(work):
+            work.findings += self.validate(work.rendered)
 
     def _judge_objects(self, work: "_Work") -> None:
-        if work.sound:
+        if work.sound and not self._held(work):
             work.findings += engine.check_objects(work.rendered, self.policy)
+
+    def _held(self, work: "_Work") -> bool:
+        """Whether an error in policy holds the run back: what its objects show of that would be a second finding."""
+        return self._scope is not None and work.run is not None and self._scope.holds(work.doc.workspace, work.run.cluster)
+
+    def judge_policy(self) -> list[Diagnostic]:
+        """Findings of the rules on policy. Objects of the runs that its errors hold back are not judged from here on."""
+        findings = engine.check_policy(self.policy)
+        if has_errors([*self.project.findings, *findings]):
+            from taugen.pipeline.scope import scope
+
+            self._scope = scope(self.policy, self.project.tree, [*self.project.findings, *findings])
+        return findings
 
     def platform(self) -> tuple[list[Rendered], list[Diagnostic]]:
         """The platform's objects of every cluster, patched and validated.
 
         Objects are judged only where policy has no error: what broken policy renders would repeat the finding in other words.
         """
-        findings = engine.check_policy(self.policy)
+        findings = self.judge_policy()
         sound = not has_errors([*self.project.findings, *findings])
         out: list[Rendered] = []
         rendered = render_platform(self.policy)

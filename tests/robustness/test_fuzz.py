@@ -22,6 +22,13 @@ def test_what_mutants_are_made_of_is_accepted(seed: seeds.Run) -> None:
         assert (found, found.rules) == ([], ()), found
 
 
+@pytest.mark.parametrize(("seed", "number"), [(77, 1845)])
+def test_mutants_that_once_had_a_fault(seed: int, number: int) -> None:
+    """1845: a Workspace without its podSecurity is told at the Workspace, not at the objects of its runs too."""
+    found, made, _ = fuzz.faults(seed, number)
+    assert list(found) == [], made.done
+
+
 def test_a_mutant_depends_on_its_number_alone() -> None:
     assert fuzz.make(SEED, 11) == fuzz.make(SEED, 11) != fuzz.make(SEED + 1, 11)
 
