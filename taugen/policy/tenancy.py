@@ -78,6 +78,10 @@ class WorkspaceQueue(Spec):
     default: bool = Field(False, description="Whether runs that name no queue go here.")
 
 
+AZURE_CLIENT = "azure.workload.identity/client-id"
+"""Annotation that ties a service account to an identity of Azure (azure-workload-identity, labels and annotations)."""
+
+
 class Identity(Spec):
     """The service account of the workspace's runs."""
 

@@ -12,6 +12,8 @@ from taugen.words import Json, names
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 ATTEMPT_LABEL = "taugen.dev/attempt"
+AZURE_LABEL = "azure.workload.identity/use"
+"""Azure's webhook gives a token of the service account's identity only to pods with this label (azure-workload-identity)."""
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 TIER_LABEL = "kueue.x-k8s.io/priority-class"
 MAX_EXEC_LABEL = "kueue.x-k8s.io/max-exec-time-seconds"

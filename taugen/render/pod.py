@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from taugen.render.configmap import Delivered
 from taugen.render.env import HOT_DIR, LAUNCH_DIR, program_file
 from taugen.render.expand import escape
-from taugen.render.frame import ATTEMPT_LABEL, Frame
+from taugen.render.frame import ATTEMPT_LABEL, AZURE_LABEL, Frame
 from taugen.render.launch import CHECKOUT
 from taugen.render.types import Object
 from taugen.resolve.run import Resources
@@ -163,6 +163,8 @@ def pod(
     the run's identity."""
     run = f.run
     labels: dict[str, Json] = {**f.labels, ATTEMPT_LABEL: str(f.number)}
+    if f.run.azure_identity:
+        labels[AZURE_LABEL] = "true"
     meta: Object = {"labels": dict(sorted(labels.items()))}
     if placed and run.placement.topology is not None:
         kind, level = run.placement.topology

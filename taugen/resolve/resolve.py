@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from taugen.diag import Diagnostic, Span, has_errors
 from taugen.policy.model import Profile
 from taugen.policy.set import Item, Policy
+from taugen.policy.tenancy import AZURE_CLIENT
 from taugen.resolve import delivery, images, place, profiles, program, sizes, storage
 from taugen.resolve.case import Case, case
 from taugen.resolve.code import CodeInput
@@ -117,6 +118,7 @@ def _decide(case: Case) -> ResolvedRun | None:
         working_dir=case.runtime.working_dir or workspace.runtime.working_dir,
         checkpoint=stored.checkpoint,
         service_account=identity.serviceAccount if identity is not None else None,
+        azure_identity=identity is not None and AZURE_CLIENT in identity.annotations,
         token=identity is not None and identity.token,
         restricted=bound,
         rdma=rdma is not None,

@@ -156,6 +156,8 @@ class ResolvedRun:
     working_dir: str | None = None
     checkpoint: Checkpoint | None = None
     service_account: str | None = None
+    azure_identity: bool = False
+    """Whether the account stands for an identity of Azure, whose webhook looks only at pods that say so."""
     token: bool = False
     restricted: bool = False
     rdma: bool = False

@@ -366,7 +366,7 @@ def test_what_ships_is_in_order():
     pods = rendered(JOB, RAY, JOBSET)
     out, found = overlay.apply(overlays, "west", pods)
     assert not found
-    assert out[0].obj["spec"]["template"]["metadata"]["labels"] == {"a": "1", "azure.workload.identity/use": "true"}
+    assert out[0].obj["spec"]["template"]["metadata"]["annotations"]["karpenter.sh/do-not-disrupt"] == "true"
 
 
 def test_every_finding_is_documented():

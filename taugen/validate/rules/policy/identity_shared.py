@@ -35,10 +35,11 @@ from collections.abc import Iterator
 
 from taugen.diag import Diagnostic, Severity
 from taugen.policy.set import Policy
+from taugen.policy.tenancy import AZURE_CLIENT
 
 ID = "identity-shared"
 
-_KEYS = frozenset({"azure.workload.identity/client-id", "eks.amazonaws.com/role-arn", "iam.gke.io/gcp-service-account"})
+_KEYS = frozenset({AZURE_CLIENT, "eks.amazonaws.com/role-arn", "iam.gke.io/gcp-service-account"})
 
 
 def check(policy: Policy) -> Iterator[Diagnostic]:
