@@ -123,7 +123,7 @@ class ComputeSection(Section):
     gpu_class: Text | None = Field(None, description="GPU class, e.g. h100-80gb; any for whatever the queue has.")
     cpus: CpuQuantity | None = Field(None, description="CPUs requested by each worker.")
     memory: MemoryQuantity | None = Field(None, description="Memory requested by each worker.")
-    cpu_limit: CpuQuantity | None = Field(None, description="CPU limit; default: the request.")
+    cpu_limit: CpuQuantity | None = Field(None, description="CPU limit; default: none.")
     memory_limit: MemoryQuantity | None = Field(None, description="Memory limit; default: the request.")
     shm_size: MemoryQuantity | None = Field(None, description="Size of /dev/shm; counts against memory.")
     disk: MemoryQuantity | None = Field(None, description="Ephemeral storage requested by each worker.")
