@@ -66,7 +66,8 @@ class World:
 
     def work(self, name, uid, minute, container, **status):
         """Kueue admits it, and its pod runs or ran."""
-        namespace, labels = self.manifests()["Job"]["metadata"]["namespace"], self.manifests()["Job"]["spec"]["template"]["metadata"]["labels"]
+        made = self.manifests()["Job"]
+        namespace, labels = made["metadata"]["namespace"], made["spec"]["template"]["metadata"]["labels"]
         admitted = [condition("QuotaReserved", "True", minute + 1), condition("Admitted", "True", minute + 1)]
         self.store.put(
             objects.workload(
