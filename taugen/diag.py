@@ -5,8 +5,10 @@ where it is made; only `Refused` is raised, for what stops a command as a whole.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
 
 from taugen.words.credentials import hidden
 from taugen.words.names import printable
@@ -23,8 +25,7 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A place: `file` relative to the repository with ``/``; lines and columns from 1; the end column is that after the last character."""
 
     file: str
@@ -37,8 +38,7 @@ class Span:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """One finding.
 
     `rule` is a kebab-case id that `taugen explain` knows; `message` says what is wrong; `hint` what to write instead; `span` where; `path`
@@ -64,7 +64,7 @@ class Diagnostic:
             if name != "path":
                 safe = safe.strip()
             if safe != text:
-                object.__setattr__(self, name, safe)
+                force_setattr(self, name, safe)
 
     def softened(self, why: str) -> "Diagnostic":
         """The same finding as a note, with the reason appended to its message."""

@@ -5,8 +5,10 @@ Its trailers repeat what the tip remembers, so that the next publish is an incre
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
+
+from msgspec.structs import replace
 
 from taugen.advance.decide import End, Retry, moment
 from taugen.evidence.store import Branch

@@ -8,12 +8,12 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import click
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from taugen.load.tree import SourceTree
@@ -34,8 +34,7 @@ class Checked(Protocol):
     def prefix(self) -> str: ...  # noqa: D102
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A format and a file, ``-`` for stdout."""
 
     form: str

@@ -9,7 +9,8 @@ A link inside the workspace is delivered as what it points to, since a ConfigMap
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from taugen.diag import Severity
 from taugen.load.ignore import Patterns
@@ -21,8 +22,7 @@ MAX_FILES = 20_000  # of one run
 MAX_FILE = 128 * 1024 * 1024  # bytes that are read of one file
 
 
-@dataclass(frozen=True, slots=True)
-class CodeFile:
+class CodeFile(Struct, frozen=True):
     """A file as it is delivered.
 
     `path` is relative to the code root, `mode` 100644 or 100755, `blob` git's id of the content, `size` in bytes, `source` the path in the
@@ -36,8 +36,7 @@ class CodeFile:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class CodeTree:
+class CodeTree(Struct, frozen=True):
     """The files of a run, sorted by path; `root` is the code root in the tree."""
 
     root: str
@@ -56,8 +55,7 @@ class CodeTree:
         return sum(file.size for file in self.files)
 
 
-@dataclass(frozen=True, slots=True)
-class CodeProblem:
+class CodeProblem(Struct, frozen=True):
     """Something about the file at `path` (relative to the tree's root); `rule` is the id of the finding."""
 
     rule: str
@@ -92,8 +90,7 @@ def collect(
     return CodeTree(root, tuple(sorted(found.files, key=lambda f: f.path))), sorted(found.problems, key=lambda p: (p.path, p.rule))
 
 
-@dataclass(frozen=True, slots=True)
-class _Selection:
+class _Selection(Struct, frozen=True):
     exclude_documents: Callable[[str], bool]
     include: Patterns | None
     exclude: Patterns
@@ -106,8 +103,7 @@ class _Selection:
         return (self.include is None or self.include(name)) and not self.exclude(name)
 
 
-@dataclass(slots=True)
-class _Collector:
+class _Collector(Struct):
     tree: SourceTree
     workspace: str
     wanted: _Selection

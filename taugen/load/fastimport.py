@@ -9,10 +9,11 @@ import os
 import re
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Self
+
+from msgspec import Struct
 
 from taugen.load import git
 
@@ -29,8 +30,7 @@ class Pushed(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class PushResult:
+class PushResult(Struct, frozen=True):
     """`message` is what the server or git said, for people."""
 
     outcome: Pushed

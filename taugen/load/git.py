@@ -15,9 +15,10 @@ import subprocess
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple, Self
+
+from msgspec import Struct
 
 LOCAL_TIMEOUT = 600.0  # seconds
 REMOTE_TIMEOUT = 300.0  # seconds
@@ -83,8 +84,7 @@ class Entry(NamedTuple):
     blob: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class CommitInfo:
+class CommitInfo(Struct, frozen=True):
     """A commit as it was written. Dates are git's raw form, seconds since the epoch and the zone: ``1700000000 +0100``."""
 
     sha: str

@@ -7,9 +7,10 @@ write, a connection, a credential in an answer.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from taugen.load.git import environment
 
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from git import Repo
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A commit as it is shown: `date` is the committer's day in UTC."""
 
     sha: str

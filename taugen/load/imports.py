@@ -8,8 +8,9 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
+
+from msgspec import Struct, field
 
 from taugen.load.code import CodeFile, CodeTree
 from taugen.load.modules import Modules, of
@@ -35,7 +36,7 @@ def missing_imports(tree: SourceTree, code: CodeTree, entrypoint: str, workspace
     entrypoint, in the code root, in the folders between it and `workspace_root`, and in their direct subfolders without a tau.yaml (with
     one they are other runs).
     """
-    return _Search(tree, code, workspace_root).run(entrypoint)
+    return _Search(tree, code, workspace_root, of(tree)).run(entrypoint)
 
 
 def _imports(source: bytes) -> set[tuple[int, str]]:
@@ -82,17 +83,13 @@ def _is_type_checking(test: ast.expr) -> bool:
     return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING")
 
 
-@dataclass(slots=True)
-class _Search:
+class _Search(Struct):
     tree: SourceTree
     code: CodeTree
     workspace: str
+    modules: Modules
     sources: dict[str, str] = field(default_factory=dict)
     packages: set[str] = field(default_factory=set)
-    modules: Modules = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.modules = of(self.tree)
 
     def run(self, entrypoint: str) -> list[tuple[str, str]]:
         for file in self.code.files:

@@ -4,8 +4,9 @@ In: a tree and a path. Out: where the path ends, as data. What must never happen
 idea of the root is another one.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from taugen.load.tree import LINK, SUBMODULE, SourceTree, Unreadable
 
@@ -23,8 +24,7 @@ class Outcome(StrEnum):
     SUBMODULE = "submodule"
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(Struct, frozen=True):
     """`target` is the file or folder reached (``""`` is the root), else the last path tried or the text of the link that leads outside."""
 
     outcome: Outcome

@@ -9,10 +9,10 @@ without bound or raise for bad input.
 
 import operator
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 import yaml
+from msgspec import Struct, field
 from yaml.composer import Composer
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.parser import Parser
@@ -71,8 +71,7 @@ else:
 YamlNode: TypeAlias = Node
 
 
-@dataclass(slots=True)
-class Document:
+class Document(Struct):
     """One YAML document: `data` is plain JSON-shaped data with string keys, `root` the tree that knows where each value stands.
 
     `traps` are plain scalars that YAML 1.1 reads otherwise: (path, text, as what). `lost` are paths of which something could not be read: a

@@ -5,8 +5,9 @@ taugen.yaml or a link of its own, which project it is judged as part of.
 """
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from taugen.diag import Refused
 from taugen.load import git
@@ -14,8 +15,7 @@ from taugen.load import git
 ROOT_FILE = "taugen.yaml"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A project: `root` is its folder on disk. With `trusted`, the commit that judges, `top` is the repository and `ref` how the commit was
     named."""
 

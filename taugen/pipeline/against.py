@@ -4,7 +4,7 @@ In: a checked project and a deploy branch. Out: `Tree`: every file that taugen w
 Nothing of the repository is written.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from taugen.diag import Diagnostic, Refused
 from taugen.load import git
@@ -21,8 +21,7 @@ from taugen.publish.state import Key
 from taugen.render import file
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Struct, frozen=True):
     """`texts` of all files by path, without the states; what is `refused` and stays as it is; `waiting` runs, each with what it waits
     for."""
 

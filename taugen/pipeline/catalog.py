@@ -5,10 +5,11 @@ up: a test compares this with the source.
 """
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+
+from msgspec import Struct
 
 FILE = Path(__file__).resolve().parent.parent / "data" / "findings.md"
 _SECTION = re.compile(r"^## (\S+)\n(\S.*)\n", re.MULTILINE)
@@ -17,8 +18,7 @@ _SEVERITY = re.compile(r"Severity\.(ERROR|WARNING|NOTE)\b")
 _MADE = re.compile(r"\b(?:finding|Diagnostic)\(\s*ID\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A finding's documentation. `stage` is that of its rule, or empty; `severity` one word, or several where it depends; `summary` the
     first sentence of `text`."""
 

@@ -5,8 +5,9 @@ In: a `Project` and paths. Out: `Report`: all findings of all files, sorted, and
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from taugen.diag import Diagnostic, Refused, Severity, has_errors, ordered
 from taugen.load import git
@@ -19,8 +20,7 @@ from taugen.pipeline.touched import rivals, touched
 from taugen.render.types import Rendered
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """Findings and what was looked at. `platform` and `compiled` are what `render` writes."""
 
     findings: tuple[Diagnostic, ...]
@@ -38,8 +38,7 @@ class Report:
         return bool(self.count(Severity.ERROR) or (strict and self.count(Severity.WARNING)))
 
 
-@dataclass(frozen=True, slots=True)
-class Unopened:
+class Unopened(Struct, frozen=True):
     """A project of which nothing can be read: its files, for the findings that say why."""
 
     tree: SourceTree

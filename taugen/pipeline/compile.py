@@ -5,8 +5,9 @@ that can, so that all its findings come in one run; it is never rendered.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, Span, has_errors, ordered
 from taugen.load.tree import Unreadable
@@ -34,8 +35,7 @@ BATCH = 16
 """Documents that go through a stage together. Fewer change the code in the caches more often, more of them push out each other's data."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(Struct, frozen=True):
     """What became of a document. `run` and `rendered` are there only if no finding is an error."""
 
     doc: RunDoc
@@ -49,8 +49,7 @@ class Compiled:
         return self.run is not None and not has_errors(self.findings)
 
 
-@dataclass(slots=True)
-class _Work:
+class _Work(Struct):
     """A document on its way. `sound`: it may be rendered, since no finding so far is an error."""
 
     doc: RunDoc

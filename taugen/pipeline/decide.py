@@ -5,7 +5,9 @@ is written.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from taugen.diag import Diagnostic, Refused, Span
 from taugen.pipeline.project import ROOT_FILE
@@ -18,8 +20,7 @@ from taugen.publish.platform import PlatformChange
 from taugen.publish.state import RunState
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """`live` are the runs that stay, in a full pass; `unsettled`: something of the platform is held back, so that the next pass is a full
     one."""
 

@@ -8,8 +8,9 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from taugen.diag import Refused
 from taugen.load import git
@@ -25,16 +26,14 @@ REMOTE, BARE = "fleet", "fleet.git"
 _KIND = re.compile(r"^kind: (\S+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """A published run: its folder, and the kinds in it."""
 
     path: str
     kinds: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(Struct, frozen=True):
     """A cluster's part of the deploy tree. `folders`: files by folder, without the runs'. `kinds`: objects by kind."""
 
     name: str
@@ -44,8 +43,7 @@ class Cluster:
     kinds: Counter[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """What there is to show."""
 
     folder: Path

@@ -11,9 +11,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from taugen import __version__
 from taugen.diag import Refused, Severity
@@ -24,8 +25,7 @@ GIT = (2, 30)
 PYTHON = (3, 11)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One thing looked at. `needed`: taugen can't do its work without it."""
 
     group: str

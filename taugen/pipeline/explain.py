@@ -5,8 +5,9 @@ errors is explained as far as it could be decided.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from taugen.diag import Diagnostic, Refused
 from taugen.pipeline import catalog, naming
@@ -18,8 +19,7 @@ from taugen.spec.rundoc import RunDoc
 from taugen.words.suggest import closest
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
+class Explained(Struct, frozen=True):
     """A run: `lines` is empty if nothing could be decided."""
 
     doc: RunDoc

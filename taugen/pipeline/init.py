@@ -10,9 +10,10 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from taugen import __version__
 from taugen.diag import Refused
@@ -47,8 +48,7 @@ FALLBACK = {"user.name": "taugen", "user.email": "taugen@localhost"}
 """Who the first commit is by where git knows nobody: the same everywhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """The new repository. `fallback`: git knew no name, so the first commit carries `FALLBACK`."""
 
     folder: Path

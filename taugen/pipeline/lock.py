@@ -4,8 +4,9 @@ In: a folder. Out: what moved; taugen.lock is written whole or not at all. Dials
 """
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from taugen.diag import Refused
 from taugen.load import history
@@ -15,8 +16,7 @@ from taugen.policy import lock
 from taugen.policy.load import load_project_file
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(Struct, frozen=True):
     """A source before and after: `old` is None for a new one, `new` for one that taugen.yaml no longer names. Subjects are those of the
     commits, empty where unknown."""
 

@@ -4,8 +4,9 @@ In: a folder and a ref. Out: `Opened`: the repository, the project's folder in i
 output, read without its model. What must never happen: a heavy import. A publish that finds nothing new pays for no more than this.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from taugen.diag import Refused
 from taugen.load import git
@@ -17,8 +18,7 @@ DEFAULT_BRANCH = "deploy"
 """As `Project.spec.output.branch` has it."""
 
 
-@dataclass
-class Opened:
+class Opened(Struct, dict=True):
     """A commit. `root` is the folder of taugen.yaml on disk, `prefix` that folder in the repository."""
 
     repo: Path
@@ -32,8 +32,7 @@ class Opened:
         return f"{self.prefix}/{path}" if self.prefix else path
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """The Project's name and where it publishes to. Only of a taugen.yaml that was read as a whole before may it be believed."""
 
     name: str

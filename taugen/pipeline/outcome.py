@@ -3,8 +3,9 @@
 In: the command line; the pipeline. Out: `Request`, `Outcome`: plain values, without what is heavy to import.
 """
 
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, has_errors
 from taugen.load.root import ROOT_FILE
@@ -14,8 +15,7 @@ from taugen.publish.plan import Plan
 from taugen.publish.state import RunState
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What the command line asks for. `to` is a URL, a path or a remote's name instead of Project.spec.output.url; `accept` a tip that may
     replace the one seen last, or `none`."""
 
@@ -29,8 +29,7 @@ class Request:
     accept: str | None = None
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(Struct):
     """What happened. `commit` is None if there was nothing to commit; `older_policy` is None in an incremental pass, which does not count
     it."""
 

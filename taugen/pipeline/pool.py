@@ -13,7 +13,9 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from taugen.diag import Diagnostic, Refused, Span, has_errors
 from taugen.load.fastimport import Writer, blob
@@ -39,8 +41,7 @@ AHEAD = 3
 """Chunks for each process that are compiled before they are asked for: a slow git must not fill the memory."""
 
 
-@dataclass(slots=True)
-class Result:
+class Result(Struct):
     """What became of one file: wishes, new runs, findings."""
 
     wishes: list[Wish] = field(default_factory=list)
@@ -48,8 +49,7 @@ class Result:
     findings: list[Diagnostic] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Job:
+class Job(Struct):
     """What every worker needs. `known` are published runs, which are never compiled again; `commit` stands in the states of new runs;
     `scope` is what policy errors hold back; `writer` takes the texts of new runs, None where none are wanted."""
 
@@ -60,8 +60,7 @@ class Job:
     writer: Writer | None = None
 
 
-@dataclass(slots=True)
-class Contents:
+class Contents(Struct):
     """Texts on their way to git; `mark` is that of the next one."""
 
     mark: int

@@ -5,9 +5,11 @@ working tree read where a commit is meant.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from taugen.diag import Diagnostic, Refused, Severity, Span
 from taugen.load import git
@@ -31,8 +33,7 @@ SCHEMAS = ".taugen/schemas"
 DOCUMENT_NAMES = ("tau.yaml", "tau.yml", ".tau.yaml", ".tau.yml")
 
 
-@dataclass(slots=True)
-class Project:
+class Project(Struct):
     """A GitOps repository that is open for reading. `root` is the folder of taugen.yaml on disk (of a bare repository: the repository
     itself)."""
 

@@ -5,7 +5,8 @@ saw. What must never happen: a connection; a finding of reading made harmless.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from taugen.diag import Diagnostic, Severity, has_errors, ordered
 from taugen.load import git

@@ -6,8 +6,9 @@ a policy.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, Severity
 from taugen.load import nodes
@@ -33,8 +34,7 @@ _HEALTH = ("HealthPolicy", "Flavor")
 _MOST = 1024 * 1024  # bytes of a policy file
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """`everything`, or `workspaces` and `clusters` that get no new runs; `files` for the platform's part; `unread` are documents that could
     not be read; `blind`: there may be others of which nothing is known."""
 

@@ -7,9 +7,10 @@ committed.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, Refused, has_errors
 from taugen.load import git
@@ -36,8 +37,7 @@ if TYPE_CHECKING:
 Progress = Callable[[str], None]
 
 
-@dataclass
-class Wishes:
+class Wishes(Struct):
     """What the documents want. `touched` are (workspace, name) whose runs may have lost their document; `compiled` new runs; `platform` is
     None in an incremental pass: nothing of the platform changed."""
 
@@ -57,7 +57,6 @@ class Wishes:
         return self.platform is not None
 
 
-@dataclass
 class Reading(Opened):
     """A commit whose taugen.yaml was read."""
 

@@ -6,8 +6,9 @@ never overwritten: it is named.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, Refused, Span
 from taugen.pipeline.check import Report
@@ -17,8 +18,7 @@ from taugen.pipeline.project import Project
 from taugen.render import file
 
 
-@dataclass(slots=True)
-class FolderChange:
+class FolderChange(Struct):
     """What differs: `writes` and `deletes` by path relative to `folder`."""
 
     folder: Path

@@ -4,9 +4,9 @@ In: a parsed document. Out: a `Parsed` (kind, name, and the item if its spec cou
 head gives one finding, not also those of its body.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from pydantic import ValidationError
 
 from taugen.diag import Diagnostic
@@ -25,8 +25,7 @@ _TEXTS: dict[str, Path] = {
 """Environment variables: their values are texts as typed, `3.10` is no number there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """A document whose kind is known. `item` is None if something in it is wrong; `partial` is then what could be read, if anything."""
 
     kind: str

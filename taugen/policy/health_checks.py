@@ -6,8 +6,9 @@ In: a HealthPolicy and a GPU class. Out: the checks with thresholds and windows.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from taugen.policy.health import HealthPolicy
 from taugen.words import durations
@@ -28,8 +29,7 @@ INTERVALS = (10, 600)
 """Least and greatest seconds between two rounds of checks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One check.
 
     `script` with `arguments` prints values by device; more than `threshold` is a fault. `thresholds` are those of families that differ,
@@ -61,8 +61,7 @@ class Check:
         return self.thresholds.get(family, self.threshold)
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """A check as a policy has it for a class: greatest value that is fine, seconds that it looks back."""
 
     check: Check

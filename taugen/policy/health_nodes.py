@@ -5,14 +5,14 @@ lists no node pools is known by its flavors.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from taugen.policy import model
 from taugen.policy.set import Item, Policy, node_labels
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """Nodes with all of `labels`; `gpus` of each, 0 where policy does not say; `pool` is their pool's position in the Cluster."""
 
     labels: Mapping[str, str]
@@ -20,8 +20,7 @@ class Target:
     pool: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
+class Watched(Struct, frozen=True):
     """A GPU class on a cluster under a HealthPolicy. `nodes` is how many there are, `rdma` whether they have RDMA devices."""
 
     item: Item[model.HealthPolicy]

@@ -13,8 +13,9 @@ is the only function of the compiler that fetches policy, and only `taugen lock`
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, Refused, Span
 from taugen.load import git, nodes
@@ -31,8 +32,7 @@ _SCP = re.compile(r"[\w.-]+@[\w.-]+:(?!/)\S+")
 _FIELDS = ("url", "ref", "path", "commit")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One pinned source."""
 
     url: str
@@ -41,8 +41,7 @@ class Entry:
     commit: str
 
 
-@dataclass(slots=True)
-class Lock:
+class Lock(Struct):
     """taugen.lock as read: `readable` is False if its findings make all pins doubtful."""
 
     entries: list[Entry] = field(default_factory=list)

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from msgspec import Struct
+
 from taugen.diag import Diagnostic, Severity, Span
 from taugen.load.nodes import Document
 from taugen.policy import model
@@ -33,8 +35,7 @@ FIELDS: Mapping[str, str] = {
 """Kinds that have several documents, and the field of `Policy` that holds them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item(Generic[S]):
+class Item(Struct, Generic[S], frozen=True):
     """A policy document that could be read: `label` is how findings name it, `spec` what it says."""
 
     kind: str

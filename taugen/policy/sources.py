@@ -5,8 +5,9 @@ dialled: a repository whose pinned commit is not in the cache is one finding tha
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, Severity
 from taugen.load.links import Outcome, resolve_link
@@ -24,8 +25,7 @@ class Repositories(Protocol):
         """The commit of a repository, None where it is not at hand. Never dials."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Files of one tree; `label` stands before their paths in findings, so that files of another repository are told apart."""
 
     tree: SourceTree
@@ -33,8 +33,7 @@ class Source:
     files: Sequence[str]
 
 
-@dataclass(slots=True)
-class Sources:
+class Sources(Struct):
     """What can be read, the pinned commits by URL, and what is wrong with the rest."""
 
     listed: list[Source] = field(default_factory=list)

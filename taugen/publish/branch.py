@@ -5,9 +5,10 @@ what somebody edited by hand. What must never happen: a tip that somebody edited
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, Span
 from taugen.load import git
@@ -22,8 +23,7 @@ _LOOKED_BACK = 50
 """Commits that name the Project and are tried in search of one that is as taugen made it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """A run that was published on a branch that is lost, as evidence tells: its state, and its files by path relative to the deploy tree,
     none where it is over."""
 
@@ -31,8 +31,7 @@ class Restored:
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
-@dataclass
-class Deployed:
+class Deployed(Struct, dict=True):
     """A deploy branch of `project`.
 
     `tip` is None before the first publish. `memory` is what the tip remembers, None where the tip is no untouched commit of this Project;

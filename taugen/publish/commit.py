@@ -5,7 +5,8 @@ message derive from the source commit and the change: who runs publish, and when
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from taugen.load import git
 from taugen.load.fastimport import Writer
@@ -20,8 +21,7 @@ Files = dict[str, bytes | int | None]
 """Path on the branch -> new content or the mark of one that was written before (`fastimport.blob`), or None to delete it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """What compiling a new run left: its folder and files relative to the deploy tree and its state's path, each file with the mark of its
     content."""
 

@@ -5,7 +5,8 @@ the objects that these runs refer to and, where a whole workspace would lose its
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, Span
 from taugen.policy.set import Policy
@@ -21,8 +22,7 @@ Doubt = Callable[[RunState, Reference], bool]
 """Whether policy errors leave open if the object that a run refers to is still wanted."""
 
 
-@dataclass(slots=True)
-class Needs:
+class Needs(Struct):
     """`objects` (cluster, object) that stay; `workspaces` (cluster, workspace) of which everything stays; `namespaces` (cluster, namespace)
     that no queue may shut out; `blocked` says why a workspace gets no new runs."""
 

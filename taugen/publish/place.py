@@ -5,7 +5,8 @@ read by its lines, not parsed: a fleet has thousands of these files.
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from taugen.publish.needs import On
 from taugen.publish.state import Reference
@@ -17,8 +18,7 @@ _NAME = re.compile(r"^metadata:\n(?:  .*\n)*?  name: \"?([^\"\n]+)", re.MULTILIN
 _NAMESPACE = re.compile(r"^metadata:\n(?:  .*\n)*?  namespace: \"?([^\"\n]+)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where an object of the platform belongs: its cluster, its folder there (`gitops`, `platform`, `platform/health`, …), its workspace or
     ""."""
 
@@ -38,8 +38,7 @@ class Place:
         return not self.workspace and (self.section in ("gitops", "bootstrap") or self.ref[0] == "ClusterQueue")
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """What policy errors make doubtful: all, what is on `clusters`, what belongs to `workspaces`, `objects` (kind, name) of the platform,
     with `shared` whatever names all workspaces, with `health` node health and what permits and syncs it."""
 

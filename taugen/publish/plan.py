@@ -5,8 +5,9 @@ again or goes without somebody having said so in a document or by name; a decisi
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, Span
 from taugen.publish.branch import Deployed
@@ -15,8 +16,7 @@ from taugen.publish.state import Key, Phase, RunState
 OnEdit = Literal["wait", "replace", "beside"]
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """What one document wants.
 
     `readable` is False if its identity can't be trusted (`run` is then empty, `name` perhaps); `ok` says that it compiled without error;
@@ -45,8 +45,7 @@ class Wish:
         return f"{self.workspace}/{self.name}/{self.digest[:8]}"
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(Struct):
     """The decisions. `findings` say why a document is held where its own findings don't."""
 
     add: list[Wish] = field(default_factory=list)
@@ -79,8 +78,7 @@ class Plan:
         return tuple(sorted("/".join(s.key) for s in (*self.vanished, *self.unread)))
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """What surrounds the wishes. `blocked` says of workspaces why they get no new runs; `allow` are runs that may go, `allow_all` lets all
     go whose document is gone."""
 
@@ -111,8 +109,7 @@ def plan(wishes: Sequence[Wish], touched: Iterable[Key], setting: Setting) -> Pl
     return out
 
 
-@dataclass
-class _Names:
+class _Names(Struct):
     """Decides name by name. `unreadable` are files, `blind` workspaces in which some file can't be read that may hold any name."""
 
     setting: Setting

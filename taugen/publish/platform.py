@@ -6,7 +6,8 @@ files of a cluster that left the fleet stay (law 6); what policy errors make dou
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, Span
 from taugen.load.nodes import parse
@@ -20,8 +21,7 @@ from taugen.render import file
 from taugen.render.types import Rendered
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What policy wants: the platform's objects; what its errors hold back, and what they leave open."""
 
     policy: Policy
@@ -30,8 +30,7 @@ class Wanted:
     doubt: Doubt = lambda _run, _ref: False
 
 
-@dataclass(slots=True)
-class PlatformChange:
+class PlatformChange(Struct):
     """`writes` path -> text and `deletes`, both on the branch; `refused` and `notes` for people; `blocked` says why a workspace gets no new
     runs; `unsettled`: something stays that will have to be looked at again."""
 

@@ -7,8 +7,10 @@ ours.
 """
 
 import re
-from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Literal, cast, get_args
+
+from msgspec import Struct
+from msgspec.structs import fields, replace
 
 from taugen import __version__
 from taugen.load.nodes import parse
@@ -44,8 +46,7 @@ _USUAL = re.compile(
 _ATTEMPT = re.compile(r"\nattempt: \d+\nresumeFrom: [^\n]*\n")
 
 
-@dataclass(frozen=True, slots=True)
-class RunState:
+class RunState(Struct, frozen=True):
     """A published run. `refs` are the objects of its cluster that it needs while it lives (law 5); `body` is the file without its
     header."""
 

@@ -4,17 +4,17 @@ In: a repository, a branch's name, perhaps a remote. Out: `Target`: its tip, gua
 old tip to a new one. What must never happen: a force-push, the branch of the sources, a branch that somebody set back taken as it is.
 """
 
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+
+from msgspec import Struct
 
 from taugen.diag import Refused
 from taugen.load import fastimport, git
 from taugen.load.fastimport import Pushed
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A branch: `remote` is a URL, a path or a configured name; None is the repository itself."""
 
     repo: Path

@@ -6,8 +6,9 @@ trailer that somebody's file name or run name puts there.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from urllib.parse import unquote
+
+from msgspec import Struct, field
 
 from taugen import __version__
 from taugen.load import git
@@ -18,8 +19,7 @@ _LISTED = 20
 """Runs that the body of a message names; the tree holds all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Struct, frozen=True):
     """What the next publish must know.
 
     `source` is the commit that was compiled; `pending` are documents to read again whatever changes (held, waiting, or without a published

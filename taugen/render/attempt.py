@@ -6,7 +6,8 @@ name, attempt and resume point replaced. Nothing is resolved anew (a run is froz
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from taugen.render.env import ATTEMPT_ENV, MASTER_ENV, RDZV_ENV
 from taugen.render.expand import escape
@@ -44,8 +45,7 @@ def _name(obj: Object) -> str:
     return str(metadata["name"])
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(Struct, frozen=True):
     """From the attempt `old` to `new`; `env` are the new values of `ATTEMPT_ENV`, `bare` as in `env`: no ``value`` for an empty
     variable."""
 

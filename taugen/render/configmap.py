@@ -11,7 +11,8 @@ import hashlib
 import posixpath
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from taugen.render.frame import Frame, metadata
 from taugen.render.launch import launch_files
@@ -23,8 +24,7 @@ _NOT_KEY = re.compile(r"[^-._a-zA-Z0-9]")
 _LONGEST = 253
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
+class Delivered(Struct, frozen=True):
     """A ConfigMap, the `items` of its code volume (empty: no code in it) and those of its launch volume."""
 
     obj: Object

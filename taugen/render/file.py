@@ -6,8 +6,9 @@ what that line says. What must never happen: a file of somebody else, or one tha
 
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from taugen.render.types import Rendered
 from taugen.words import names
@@ -22,8 +23,7 @@ _HEADER = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """The first line of a generated file: its source document, its Project, the sha256 that its body had when it was generated."""
 
     source: str

@@ -4,7 +4,8 @@ In: a `ResolvedRun` and the attempt. Out: `Frame`, and metadata in the order in 
 alone."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from taugen.render.types import Object
 from taugen.resolve.run import ResolvedRun
@@ -20,8 +21,7 @@ MAX_EXEC_LABEL = "kueue.x-k8s.io/max-exec-time-seconds"
 MASTER_PORT = "29500"
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """An attempt. `base` is `<slug>-<digest8>`, `name` the attempt's object name, `labels` what every object and pod carries but for the
     attempt number."""
 

@@ -6,7 +6,8 @@ leaves the object.
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from taugen.render.types import Object
 from taugen.words import Json, Path
@@ -24,8 +25,7 @@ class PatchError(ValueError):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """One operation: pointers as unescaped tokens."""
 
     op: str

@@ -10,9 +10,10 @@ program's; the keys of CRDs are followed too; other directives are refused.
 """
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+
+from msgspec import Struct
 
 from taugen.render.types import Object
 from taugen.words import Json, Path, dotted
@@ -31,8 +32,7 @@ class MergeError(ValueError):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """How a value merges: `keys` of a list's elements (none: a set of plain values; None: no merged list), and the shapes of fields."""
 
     number: int

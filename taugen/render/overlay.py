@@ -8,10 +8,12 @@ a word, a cost for objects that no patch is for.
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path as FilePath
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from taugen.diag import Diagnostic, Severity, Span
 from taugen.load.nodes import parse
@@ -31,13 +33,12 @@ _OURS = ("taugen.dev/",)
 _KUEUE = ("kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class", "kueue.x-k8s.io/max-exec-time-seconds")
 
 
-@dataclass(frozen=True, slots=True)
-class Overlays:
+class Overlays(Struct, frozen=True):
     """The patches of each cluster, in order. `digest` changes with any overlay that a cluster names."""
 
     by_cluster: Mapping[str, tuple[Patch, ...]] = field(default_factory=dict)
     digest: str = ""
-    by_kind: dict[tuple[str, str], tuple[Patch, ...]] = field(default_factory=dict, compare=False, repr=False)
+    by_kind: dict[tuple[str, str], tuple[Patch, ...]] = field(default_factory=dict)
     """Memory of `patches_for`."""
 
     def patches_for(self, cluster: str, kind: str) -> tuple[Patch, ...]:

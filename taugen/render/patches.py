@@ -10,7 +10,9 @@ and `options` are refused.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from taugen.diag import Diagnostic
 from taugen.load.nodes import Document, parse
@@ -31,8 +33,7 @@ _TARGET = ("group", "version", "kind", "name", "namespace", "labelSelector", "an
 _IDENTITY = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
+class Patch(Struct, frozen=True):
     """`body` leads to the patch in its document (the whole path may end in a text); `merge` or `operations` is what it does."""
 
     number: int

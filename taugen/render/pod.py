@@ -3,7 +3,7 @@
 In: a `Frame` and what its ConfigMap delivers. Out: pod templates as Kubernetes wants them, keys in the usual order. A pod template that
 Kueue manages never holds `nodeSelector` or `schedulingGates`: Kueue writes them at admission, and a re-apply would fight it."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from taugen.render.configmap import Delivered
 from taugen.render.env import HOT_DIR, LAUNCH_DIR, program_file
@@ -24,8 +24,7 @@ PROXY = frozenset(("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "GIT_SS
 COPY = 'if [ -d "$1" ]; then cp -R -- "$1"/. "$2"; else cp -- "$1" "$2"; fi && chmod -R a+rX "$2"'
 
 
-@dataclass(frozen=True, slots=True)
-class Volumes:
+class Volumes(Struct, frozen=True):
     """Volumes of a pod and where its main container mounts them."""
 
     volumes: list[Json]

@@ -6,7 +6,8 @@ kustomize; the subset that is taken has nothing that could take exponential time
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from taugen.render.types import Object
 from taugen.words import Json
@@ -38,8 +39,7 @@ def pattern(text: str) -> re.Pattern[str]:
         raise SelectorError(f"this is no regular expression: {error}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Struct, frozen=True):
     """One term of a label selector; `negated` also holds where the key is missing."""
 
     key: str
@@ -74,8 +74,7 @@ def requirements(text: str) -> tuple[Requirement, ...]:
     return tuple(terms)
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """Objects by apiVersion's parts, kind, name, namespace, labels and annotations; what is left out matches all."""
 
     kind: re.Pattern[str] = _ALL

@@ -4,7 +4,7 @@ In: renderers. Out: `Rendered`. An object is a plain dict in the order in which 
 law 6).
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from taugen.diag import Span
 from taugen.words import Json
@@ -12,8 +12,7 @@ from taugen.words import Json
 Object = dict[str, Json]
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(Struct, frozen=True):
     """One object and its file.
 
     `path` is relative to the deploy tree (`clusters/` left out): `<cluster>/runs/<workspace>/<d2>/<run>/job.yaml`. `source` is the document

@@ -5,9 +5,10 @@ In: a queue on a cluster, candidate flavors, pods. Out: the flavors that can, or
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from taugen.policy.model import NodePool
 from taugen.resolve.flavors import FlavorView, QueueView, amount, is_gpu
@@ -24,8 +25,7 @@ class Pods(NamedTuple):
     requests: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(Struct, frozen=True):
     """Why a cluster is no candidate: the id of the finding, the field that causes it, a sentence, and what would help."""
 
     cluster: str

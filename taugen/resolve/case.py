@@ -4,7 +4,7 @@ In: a document, its workspace, its code. Out: `Case`, which every function of th
 stand there as empty ones, so that nobody has to ask twice.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from taugen.resolve.code import CodeInput
 from taugen.resolve.context import Context, WorkspaceContext
@@ -23,8 +23,7 @@ _RUNTIME = RuntimeSection.model_construct()
 KIND: Path = ("run", "workload_kind")
 
 
-@dataclass(slots=True)
-class Case:
+class Case(Struct):
     """A document with its surroundings. `kind_known` is false where the document names a kind that could not be read."""
 
     doc: RunDoc

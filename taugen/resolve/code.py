@@ -5,7 +5,8 @@ files found. Nothing here reads a file; a path that leaves the workspace is a fi
 """
 
 import posixpath
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from taugen.diag import Diagnostic
 from taugen.load.code import CodeTree
@@ -21,8 +22,7 @@ MOST_PATTERNS = 200
 """Patterns of code.include, and of code.exclude: each is tried on each file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Extra:
+class Extra(Struct, frozen=True):
     """A further script: the file `source` of the repository, delivered as `name` beside the entrypoint; `path` is where the document says
     so.
     """
@@ -32,8 +32,7 @@ class Extra:
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class CodePlan:
+class CodePlan(Struct, frozen=True):
     """What to gather. `local`: whether there is anything to gather at all (not where an image holds the code, or a path is refused).
 
     `root` is the folder that becomes the code root in the container; `folders` those in it that are delivered: itself, or the code folder
@@ -65,8 +64,7 @@ class CodePlan:
         return None if self.entrypoint is None else relative(self.entrypoint, self.start)
 
 
-@dataclass(frozen=True, slots=True)
-class CodeInput:
+class CodeInput(Struct, frozen=True):
     """What gathering found.
 
     `tree` is None where nothing is delivered from here; `shebang` the entrypoint's first line without ``#!``, None if it begins otherwise;

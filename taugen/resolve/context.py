@@ -4,8 +4,9 @@ In: a `Policy`. Out: `Context`: lookups by workspace with the defaults of Platfo
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from taugen.diag import Span
 from taugen.policy.model import Defaults, KindImages, Platform, Profile, Storage, Workspace
@@ -23,8 +24,7 @@ _IMAGES = KindImages.model_construct()
 _RUNTIME = RuntimeSection.model_construct()
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """One document of policy that holds defaults."""
 
     name: str
@@ -36,8 +36,7 @@ class Layer:
         return self.item.span(("defaults", *path), key=True)
 
 
-@dataclass(slots=True)
-class WorkspaceContext:
+class WorkspaceContext(Struct):
     """A workspace as its runs see it. `layers` hold its defaults, the stronger first."""
 
     name: str

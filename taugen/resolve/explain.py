@@ -5,10 +5,10 @@ it.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
+from msgspec import Struct
 from pydantic import BaseModel
 
 from taugen.diag import Span
@@ -33,8 +33,7 @@ class Setting(NamedTuple):
     span: Span | None
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainLine:
+class ExplainLine(Struct, frozen=True):
     """A field of a run: the dotted path, the value that counts, the layer that set it, what that layer overrode (the strongest first)."""
 
     field: str
@@ -56,8 +55,7 @@ def explain(run: ResolvedRun, policy: Policy) -> list[ExplainLine]:
     return typed + decided
 
 
-@dataclass(frozen=True, slots=True)
-class _Layers:
+class _Layers(Struct, frozen=True):
     run: ResolvedRun
     workspace: WorkspaceContext
     profile: Item[Profile] | None

@@ -5,8 +5,9 @@ In: a `Policy`, a ClusterQueue and a cluster. Out: `QueueView`: what each flavor
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
+
+from msgspec import Struct
 
 from taugen.policy.model import FlavorQuotas, NodePool, Quota, Taint
 from taugen.policy.set import Policy, matches
@@ -18,8 +19,7 @@ ANY = Decimal("Infinity")
 """What may be borrowed where a member of the cohort could not be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """Quota of one resource: its own, and the most that it can reach by borrowing; `text` says it in the words of the document."""
 
     nominal: Decimal
@@ -27,8 +27,7 @@ class Share:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FlavorView:
+class FlavorView(Struct, frozen=True):
     """One flavor of a queue on a cluster.
 
     `taints` are those that keep pods off; `levels` the topology's domains with their node labels; `pools` its node pools, none where policy
@@ -50,8 +49,7 @@ class FlavorView:
         return self.gpu_class is not None or any(is_gpu(name) for name, share in self.shares.items() if share.most)
 
 
-@dataclass(frozen=True, slots=True)
-class QueueView:
+class QueueView(Struct, frozen=True):
     """The flavors that a ClusterQueue has on a cluster, in the order in which Kueue tries them."""
 
     queue: str
@@ -89,8 +87,7 @@ def view(policy: Policy, queue: str, cluster: str) -> QueueView:
     return QueueView(queue, cluster, tuple(_flavor(pool, quotas) for quotas in item.spec.quotas if quotas.flavor in there))
 
 
-@dataclass(frozen=True, slots=True)
-class _Pool:
+class _Pool(Struct, frozen=True):
     """A queue on a cluster, for sums over its cohort."""
 
     policy: Policy

@@ -5,8 +5,9 @@ decided value reads, and what stands behind it where no layer has it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from taugen.resolve import sizes
 from taugen.resolve.run import ResolvedRun
@@ -16,8 +17,7 @@ Value = Callable[[ResolvedRun], Json]
 Why = Callable[[ResolvedRun], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A field: its canonical path; the value that was decided; its name in Profile and in Defaults; the reason where nobody set it."""
 
     path: Path

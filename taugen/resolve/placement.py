@@ -6,8 +6,9 @@ flavorassigner.go and tas_flavor_snapshot.go; behaviour seen with Kueue 0.19.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from taugen.policy.set import Policy
 from taugen.resolve.capacity import Obstacle, Pods, fitting
@@ -36,8 +37,7 @@ class Question(NamedTuple):
     preferred: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A candidate cluster. `labels` are the flavors' node labels; `distinguish`: pods must ask for them, since other GPU flavors stand in
     the queue.
     """
@@ -52,8 +52,7 @@ class Place:
     gpu_class: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The candidate clusters, and what stands in the way of the others; both in the order asked."""
 
     places: tuple[Place, ...]

@@ -5,8 +5,9 @@ value that the profile sets and `override` leaves out is fixed; what it leaves o
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from taugen.policy.model import Bounds, Profile
 from taugen.policy.set import Item
@@ -53,8 +54,7 @@ class Typed(NamedTuple):
     max_duration: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Breach:
+class Breach(Struct, frozen=True):
     """A value outside of what a profile allows: the field, what it is, what the profile says, what may be written, where the profile says
     so.
     """
@@ -208,8 +208,7 @@ def _applies(profile: Profile, case: Case) -> str | None:
 Compare = Callable[[str, str], int]
 
 
-@dataclass(slots=True)
-class _Check:
+class _Check(Struct):
     """Holds values against one profile."""
 
     spec: Profile

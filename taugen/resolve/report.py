@@ -4,15 +4,14 @@ In: findings at canonical paths of one document. Out: `found`, and whether the r
 written but could not be read is an echo of the one that reading made: it is dropped, but the run stays refused.
 """
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, Severity, Span
 from taugen.spec.rundoc import RunDoc
 from taugen.words import Path
 
 
-@dataclass(slots=True)
-class Report:
+class Report(Struct):
     """Collects the findings of one document."""
 
     doc: RunDoc

@@ -5,8 +5,9 @@ None always means that the object has no such part.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from taugen.load.code import CodeTree
 from taugen.spec.rundoc import RunDoc
@@ -16,8 +17,7 @@ Kind = Literal["job", "jobset", "rayjob"]
 Launcher = Literal["python", "shell", "command", "torchrun", "ray", "ray-train", "ray-tune"]
 
 
-@dataclass(frozen=True, slots=True)
-class EnvVar:
+class EnvVar(Struct, frozen=True):
     """An environment variable: a literal as typed, or a key of a Secret."""
 
     name: str
@@ -26,8 +26,7 @@ class EnvVar:
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Resources:
+class Resources(Struct, frozen=True):
     """What one container asks for: canonical quantities. `extended` are whole numbers of extended resources (GPUs, MIG slices, RDMA
     devices).
     """
@@ -40,8 +39,7 @@ class Resources:
     extended: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class VolumeMount:
+class VolumeMount(Struct, frozen=True):
     """A claim at a path."""
 
     name: str
@@ -51,8 +49,7 @@ class VolumeMount:
     storage: str
 
 
-@dataclass(frozen=True, slots=True)
-class ImageCopy:
+class ImageCopy(Struct, frozen=True):
     """Files copied out of an image by an init container before the program starts: `source_path` of `image` to `mount_path`."""
 
     name: str
@@ -61,8 +58,7 @@ class ImageCopy:
     mount_path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """How the code arrives.
 
     configmap: `tree`, mounted read-only at `root` below its own paths; git: `url` at `commit`, checked out to `root` by an init
@@ -81,8 +77,7 @@ class Code:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """What is executed: `file` relative to `base` of the code (python or by its shebang) or `argv` as a command."""
 
     launcher: Launcher
@@ -100,8 +95,7 @@ class Program:
     """metric, mode, num_samples, max_concurrent_trials."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Struct, frozen=True):
     """Where Kueue may put the pods."""
 
     queue: str
@@ -116,8 +110,7 @@ class Placement:
     affinity: Mapping[str, Json] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     """The checkpoint contract with the program."""
 
     path: str
@@ -126,8 +119,7 @@ class Checkpoint:
     resume: str
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedRun:
+class ResolvedRun(Struct, frozen=True):
     """A run that can be rendered."""
 
     doc: RunDoc

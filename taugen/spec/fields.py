@@ -4,11 +4,11 @@ In: a canonical path. Out: answers from the models themselves, so that a new fie
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from msgspec import Struct
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -19,8 +19,7 @@ from taugen.words import Path
 Shape = Literal["section", "list", "map", "text", "whole", "number", "yes-or-no", "choice", "quantity", "duration", "any"]
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """One field: its canonical path (of list items and map entries: that of the list or map), what it holds, its model if a section, its
     choices."""
 

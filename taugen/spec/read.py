@@ -4,9 +4,9 @@ In: the bytes of one file. Out: one `RunDoc` a document; its `spec` always exist
 input.
 """
 
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from taugen.diag import Diagnostic, Span, ordered

@@ -4,8 +4,9 @@ In: `dialect` and `model`. Out: `RunDoc`, frozen. The digest is law 3: it may ne
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, Severity, Span
 from taugen.load.nodes import Document
@@ -13,8 +14,7 @@ from taugen.spec.model import RunSpec
 from taugen.words import Path, dotted, names
 
 
-@dataclass(frozen=True, slots=True)
-class RunDoc:
+class RunDoc(Struct, frozen=True):
     """One tau.yaml document.
 
     `spec` holds canonical names only, and only what was written (`spec.model_fields_set`); `typed` maps a canonical path to the path that

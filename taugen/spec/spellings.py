@@ -4,16 +4,16 @@ In: nothing. Out: `RENAMES` (one field, another name), `VALUES` (one value, anot
 a document has any. TauGrid's fields are public in core/runconfig/config.go and cli/internal/manifest/manifest.go of Azure/taugrid.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from taugen.diag import Severity
 from taugen.spec.draft import Rank
 from taugen.words import Path
 
 
-@dataclass(frozen=True, slots=True)
-class Rename:
+class Rename(Struct, frozen=True):
     """`old` holds what belongs in `new`."""
 
     old: Path

@@ -10,7 +10,8 @@ and has a default isn't required of a manifest, since the API server fills defau
 """
 
 import re
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from taugen.validate.bundles import Schema
 
@@ -54,8 +55,7 @@ class Unsupported(ValueError):  # noqa: N818 - said of a schema
         self.why = why
 
 
-@dataclass(slots=True)
-class Compactor:
+class Compactor(Struct):
     """Compacts schemas of one kind of source.
 
     `crd`: the rules of CRDs (a bare object holds nothing, defaults excuse from `required`) or those of the built-in types. `budget`: parts

@@ -7,8 +7,9 @@ was probably meant. Never: an engine's own text, which differs between the two a
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from taugen.validate.backends import Breach
 from taugen.validate.bundles import QUANTITY, Schema
@@ -35,8 +36,7 @@ _LENGTHS = {
 _BOUNDS = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than", "exclusiveMaximum": "less than"}
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaFault:
+class SchemaFault(Struct, frozen=True):
     """One thing that the API server would refuse. `path` leads to the value; to the mapping around it where a field is missing."""
 
     path: Path

@@ -10,8 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from taugen.validate.bundles import Schema
 from taugen.validate.dialect import JUNCTORS
@@ -33,8 +34,7 @@ def _children(node: Schema) -> Iterator[tuple[Any, Any, Schema, str]]:
             yield node[key], index, child, key
 
 
-@dataclass(slots=True)
-class _Hoister:
+class _Hoister(Struct):
     sizes: dict[str, int] = field(default_factory=dict)
     digests: dict[int, tuple[Schema, str]] = field(default_factory=dict)
     """By the node's id, which stays its own as long as the node is kept here."""

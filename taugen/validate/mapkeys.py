@@ -5,8 +5,9 @@ whole object for one of them ("duplicate entries for key"); the rule is structur
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from taugen.validate.bundles import Schema
 from taugen.words import Path
@@ -20,8 +21,7 @@ class Repeat(NamedTuple):
     key: dict[str, Any]
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(Struct):
     """Where in an object such lists can be: only these ways are walked."""
 
     keys: dict[str, Any] | None = None

@@ -5,9 +5,11 @@ is not made up: a shape then says less, and the questions about it are milder.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from taugen.policy import model
 from taugen.policy.references import settled
@@ -32,8 +34,7 @@ _NEARNESS = (
 """Obstacles, the last nearest to success: of several clusters the one is told that lacks least."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Known:
+class _Known(Struct, frozen=True, eq=False):
     """A policy as the key of a cache: rules ask one after the other about the same one, and its placement is worked out once."""
 
     policy: Policy
@@ -45,8 +46,7 @@ class _Known:
         return id(self.policy)
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """Equal workers. `causes`: which field of the profile decides a resource (or the wish) of that name in a finding of a run."""
 
     gpus: int

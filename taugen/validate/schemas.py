@@ -9,8 +9,10 @@ read and compiled at its first object.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from taugen.validate import bundles
 from taugen.validate.backends import Breach, Check, compile_fast, compile_reference
@@ -39,8 +41,7 @@ def shipped_versions(product: str) -> tuple[str, ...]:
     return tuple(sorted(bundles.index().get(product, {}), key=bundles.order))
 
 
-@dataclass(slots=True)
-class _Compiled:
+class _Compiled(Struct):
     """A kind made ready. `problem` stands for all the rest where the kind can't be checked."""
 
     check: Check | None = None

@@ -1,9 +1,9 @@
 """What becomes of a run when evidence arrives while its document or its cluster goes: every combination has one result."""
 
 import shutil
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from taugen.advance import change
 from taugen.advance.decide import End, Retry

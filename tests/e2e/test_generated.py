@@ -6,7 +6,6 @@ Failures shrink; what failed once is kept beside the built programs and tried fi
 
 import os
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import yaml
 from hypothesis import HealthCheck, assume, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
+from msgspec.structs import replace
 
 from taugen.diag import has_errors
 from taugen.pipeline.compile import Compiler

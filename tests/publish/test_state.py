@@ -1,10 +1,9 @@
 """States and commit messages: written and read back, whatever is in them; nothing that a file name or a run could smuggle in."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from taugen.publish import state, trailers
 from taugen.publish.state import RunState

@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from taugen.load.code import CodeFile, CodeTree
 from taugen.load.nodes import parse

@@ -5,8 +5,9 @@ whatever an overlay left: what is not of the expected shape is the schemas' find
 """
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from taugen.diag import Diagnostic, Span
 from taugen.policy.model import Workspace
@@ -21,8 +22,7 @@ Role = Literal["program", "head", "workers", "submitter"]
 BY_OVERLAY = "rendering never writes this, so an overlay did: remove it from the patch"
 
 
-@dataclass(frozen=True, slots=True)
-class Pod:
+class Pod(Struct, frozen=True):
     """A pod template at `path` of `item`; `group` names it among several; `count` pods are made of it.
 
     `containers` are init containers, then containers, each with its path below the template; `resources` the names of all that
@@ -97,8 +97,7 @@ def cluster_of(item: Rendered) -> str:
     return item.path.partition("/")[0]
 
 
-@dataclass(slots=True)
-class Known:
+class Known(Struct):
     """Lookups of one policy, filled as they are asked for."""
 
     policy: Policy

@@ -25,8 +25,9 @@ Source: this project
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from taugen.diag import Diagnostic
 from taugen.policy.set import Item, Policy

@@ -1,8 +1,9 @@
 """Runs of the fixture and three more, through every stage, with an overlay over all of them."""
 
-from dataclasses import replace
 from functools import cache
 from typing import Any
+
+from msgspec.structs import replace
 
 from taugen.diag import Diagnostic, has_errors
 from taugen.pipeline.code import gather
