@@ -7,7 +7,6 @@ A link inside the workspace is delivered as what it points to, since a ConfigMap
 """
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct, field
@@ -16,6 +15,7 @@ from taugen.diag import Severity
 from taugen.load.ignore import Patterns
 from taugen.load.links import Outcome, resolve_link
 from taugen.load.tree import LINK, SUBMODULE, SourceTree, Unreadable
+from taugen.words.regex import regex
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 MAX_FILES = 20_000  # of one run
@@ -190,8 +190,8 @@ _LINK_PROBLEMS = {
     Outcome.DANGLING: ("code-link-dangling", "points to {target}, which Git does not track here", "add the file, or remove the link"),
     Outcome.SUBMODULE: ("code-submodule", "leads into the submodule {target}", "copy the files into the repository"),
 }
-_CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f]")
-_HIDING = re.compile("[\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]")
+_CONTROL = regex("[\\x00-\\x1f\\x7f-\\x9f]")
+_HIDING = regex("[\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]")
 
 
 def _within(path: str, folder: str) -> bool:

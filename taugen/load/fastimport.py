@@ -16,6 +16,7 @@ from typing import Self
 from msgspec import Struct
 
 from taugen.load import git
+from taugen.words.regex import regex
 
 Change = tuple[str, bytes | int | None]
 """A path, and its content, the mark of one, or None where the path goes."""
@@ -176,7 +177,7 @@ class Writer:
         return git.GitError(self._args, code, said)
 
 
-_CRASH_REPORT = re.compile(r"^fast-import: dumping crash report to (.*fast_import_crash_\d+)$", re.MULTILINE)
+_CRASH_REPORT = regex(r"^fast-import: dumping crash report to (.*fast_import_crash_\d+)$", re.MULTILINE)
 
 
 def blob(mark: int, content: bytes) -> bytes:
@@ -217,7 +218,7 @@ def quoted(path: str) -> bytes:
     return b'"' + b"".join(_ESCAPES[byte] for byte in path.encode("utf-8", "surrogateescape")) + b'"'
 
 
-_PLAIN_PATH = re.compile(r"(?:\.taugen/)?[A-Za-z0-9_-][A-Za-z0-9_.-]*+(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*+)*")
+_PLAIN_PATH = regex(r"(?:\.taugen/)?[A-Za-z0-9_-][A-Za-z0-9_.-]*+(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*+)*")
 
 
 _ESCAPES = tuple(

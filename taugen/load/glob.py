@@ -7,9 +7,11 @@ pattern that takes much more than (its length x that of the path) steps, since p
 import re
 from collections.abc import Iterable
 
+from taugen.words.regex import regex
+
 MAX_LENGTH = 1024  # characters of one pattern
-_TAIL = re.compile(r"[^*?\[\]\\]*\Z")
-_TOKEN = re.compile(r"\*+|\?|\\.|\[[!^]?\]?(?:\\.|[^\]/\\])*\]|[^*?\[\\]+|.")
+_TAIL = regex(r"[^*?\[\]\\]*\Z")
+_TOKEN = regex(r"\*+|\?|\\.|\[[!^]?\]?(?:\\.|[^\]/\\])*\]|[^*?\[\\]+|.")
 
 
 class GlobError(ValueError):

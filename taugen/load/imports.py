@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from taugen.load.code import CodeFile, CodeTree
 from taugen.load.modules import Modules, of
 from taugen.load.tree import SourceTree, Unreadable
+from taugen.words.regex import regex
 
 MAX_SOURCE = 1024 * 1024  # bytes of a module that is parsed
 MAX_MODULES = 500  # delivered modules that are followed from an entrypoint
@@ -196,7 +197,7 @@ def _import_words(tree: SourceTree, file: CodeFile) -> set[str] | None:
 
 
 _END = "\n"
-_WORD = re.compile(r"\w+", re.ASCII)
+_WORD = regex(r"\w+", re.ASCII)
 
 
 def _join(folder: str, name: str) -> str:

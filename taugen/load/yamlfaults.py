@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from taugen.diag import Diagnostic, Span
+from taugen.words.regex import regex
 
 MAX_DEPTH = 48
 """Deepest nesting that is read; tau.yaml and policy need 12."""
@@ -20,12 +21,12 @@ SAFE_DEPTH = 200
 MANY = 20
 """Findings of one kind in one file after which a stage stops listing them."""
 
-_LINES = re.compile(r"\r\n|[\n\r]")
-_ODD_LINES = re.compile("[\x85\u2028\u2029]")
-_ANCHOR = re.compile(r"(?:^|[\s\[\]{},?:-])[&*][^\s\[\]{},]", re.MULTILINE)
-_BARE_TAG = re.compile(r"(?:^|[\s\[\]{},?:-])!(?=[\s\[\]{},]|\Z)", re.MULTILINE)
-_DIRECTIVE = re.compile(r"^%[A-Za-z]", re.MULTILINE)
-_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\ufeff")
+_LINES = regex(r"\r\n|[\n\r]")
+_ODD_LINES = regex("[\x85\u2028\u2029]")
+_ANCHOR = regex(r"(?:^|[\s\[\]{},?:-])[&*][^\s\[\]{},]", re.MULTILINE)
+_BARE_TAG = regex(r"(?:^|[\s\[\]{},?:-])!(?=[\s\[\]{},]|\Z)", re.MULTILINE)
+_DIRECTIVE = regex(r"^%[A-Za-z]", re.MULTILINE)
+_UNPRINTABLE = regex("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\ufeff")
 
 
 def decode(file: str, raw: bytes) -> tuple[str, Diagnostic | None]:

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 
 from taugen.diag import Diagnostic, Severity
 from taugen.words import Json
+from taugen.words.regex import regex
 
 _WEIGHT = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
-_ESCAPED = re.compile(r"##(?=\w*\[)|[^\x20-\x7e\n]")
+_ESCAPED = regex(r"##(?=\w*\[)|[^\x20-\x7e\n]")
 _SHIPPED = "taugen/overlays/"
 
 

@@ -10,12 +10,13 @@ from taugen.outputs import text
 from taugen.outputs.common import by_weight, located
 from taugen.pipeline.check import Report
 from taugen.words.names import printable
+from taugen.words.regex import regex
 
 LIMIT = 256 * 1024
 """Bytes of the table: GitHub drops a job summary of more than 1 MiB whole, and refuses a comment of more than 65,536 characters."""
 _MARKS = {Severity.ERROR: "❌ error", Severity.WARNING: "⚠️ warning", Severity.NOTE: "💡 note"}
-_PUNCTUATION = re.compile(r"[\\`*_\[\]<>|~&$]")
-_LINKS = re.compile(r"(?<=@)|(?<=#)|(?<=\w:)(?=//)|(?<=www)(?=\.)|(?<=\bGH-)(?=\d)", re.IGNORECASE)
+_PUNCTUATION = regex(r"[\\`*_\[\]<>|~&$]")
+_LINKS = regex(r"(?<=@)|(?<=#)|(?<=\w:)(?=//)|(?<=www)(?=\.)|(?<=\bGH-)(?=\d)", re.IGNORECASE)
 _BREAK = "&#8203;"
 """A space of no width: what stands before and after it is no mention, no issue and no address any more."""
 

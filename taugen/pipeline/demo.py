@@ -17,13 +17,14 @@ from taugen.load import git
 from taugen.load.tree import GitTree
 from taugen.pipeline import check, init, publish
 from taugen.pipeline.project import open_project
+from taugen.words.regex import regex
 
 PACKAGE = Path(__file__).resolve().parent.parent
 IDENTITY = {"user.name": "taugen demo", "user.email": "demo@taugen.invalid"}
 DATE = "2026-01-05T09:00:00+00:00"
 REMOTE, BARE = "fleet", "fleet.git"
 
-_KIND = re.compile(r"^kind: (\S+)$", re.MULTILINE)
+_KIND = regex(r"^kind: (\S+)$", re.MULTILINE)
 
 
 class Run(Struct, frozen=True):

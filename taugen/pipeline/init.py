@@ -6,7 +6,6 @@ under another name, then renamed.
 """
 
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -21,6 +20,7 @@ from taugen.load import git
 from taugen.pipeline import schemas
 from taugen.words import names
 from taugen.words.names import printable
+from taugen.words.regex import regex
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "data" / "init"
 PYTHON_IMAGE = "docker.io/library/python:3.12-slim@sha256:78387bc3881b8273120a12ebe6c1ab22b018ccc2c9adf565ae1ac9b536e184ea"
@@ -42,7 +42,7 @@ _ROOTS = {
        flux create source git taugen-root --url={url} --branch=deploy --interval=1m
        flux create kustomization taugen-root --source=GitRepository/taugen-root --path=./clusters/main/gitops --prune=true --interval=1m""",
 }
-_URL = re.compile(r"[A-Za-z0-9@/.:_~+%-]+")
+_URL = regex(r"[A-Za-z0-9@/.:_~+%-]+")
 """What can stand in YAML and in a shell line as it is."""
 FALLBACK = {"user.name": "taugen", "user.email": "taugen@localhost"}
 """Who the first commit is by where git knows nobody: the same everywhere."""

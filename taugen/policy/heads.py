@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from taugen.load.nodes import Document
 from taugen.policy import model
 from taugen.words import names, suggest
+from taugen.words.regex import regex
 
 Key = tuple[str, str]
 """(kind, name); in `Policy.hidden` an empty kind or name may be any."""
 
 ANY: Key = ("", "")
-_HEAD = re.compile(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
-_NAME = re.compile(
+_HEAD = regex(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
+_NAME = regex(
     r"^metadata:[ \t]*(?:\{[^}\n]*?\bname:[ \t]*|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*\n)*?[ \t]+name:[ \t]*)[\"']?([\w.-]+)", re.MULTILINE
 )
 

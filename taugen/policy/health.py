@@ -4,13 +4,13 @@ In: plain data of a document's `spec`. Out: frozen models. What a check reads an
 """
 # ruff: noqa: N815 -- the fields have the names of Kubernetes
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from taugen.policy.types import LabelKey, LabelValue, Spec
 from taugen.spec.types import Duration, ImageRef, Text, fault
+from taugen.words.regex import regex
 
 TAINT_PREFIX = "taugen.dev/gpu-health"
 """Keys of the taints that the runner sets itself: the admission policy lets its account touch no others."""
@@ -22,7 +22,7 @@ CONDITION_PREFIX = "taugen.dev/"
 NAMESPACE = "taugen-health"
 """Where everything of node health runs: outside of what Kueue manages."""
 
-_SHARE = re.compile(r"(?:[0-9]{1,6}|(?:100|[1-9]?[0-9])%)")
+_SHARE = regex(r"(?:[0-9]{1,6}|(?:100|[1-9]?[0-9])%)")
 
 
 def _share(value: Any) -> str:

@@ -11,7 +11,6 @@ is the only function of the compiler that fetches policy, and only `taugen lock`
 """
 
 import hashlib
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -24,11 +23,12 @@ from taugen.load.tree import GitTree, SourceTree, Unreadable
 from taugen.policy import model
 from taugen.words import Json, dotted
 from taugen.words.errors import shown
+from taugen.words.regex import regex
 
 FILE = "taugen.lock"
 _HEAD = "# Commits of other repositories that are policy here. `taugen lock` adds what is missing, `taugen lock --update` moves all.\n"
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_SCP = re.compile(r"[\w.-]+@[\w.-]+:(?!/)\S+")
+_COMMIT = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SCP = regex(r"[\w.-]+@[\w.-]+:(?!/)\S+")
 _FIELDS = ("url", "ref", "path", "commit")
 
 

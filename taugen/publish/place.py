@@ -10,12 +10,13 @@ from msgspec import Struct
 
 from taugen.publish.needs import On
 from taugen.publish.state import Reference
+from taugen.words.regex import regex
 
 HEALTH = "platform/health"
-_WORKSPACE = re.compile(r"^    taugen\.dev/workspace: \"?([^\"\n]+)", re.MULTILINE)
-_KIND = re.compile(r"^kind: (\S+)$", re.MULTILINE)
-_NAME = re.compile(r"^metadata:\n(?:  .*\n)*?  name: \"?([^\"\n]+)", re.MULTILINE)
-_NAMESPACE = re.compile(r"^metadata:\n(?:  .*\n)*?  namespace: \"?([^\"\n]+)", re.MULTILINE)
+_WORKSPACE = regex(r"^    taugen\.dev/workspace: \"?([^\"\n]+)", re.MULTILINE)
+_KIND = regex(r"^kind: (\S+)$", re.MULTILINE)
+_NAME = regex(r"^metadata:\n(?:  .*\n)*?  name: \"?([^\"\n]+)", re.MULTILINE)
+_NAMESPACE = regex(r"^metadata:\n(?:  .*\n)*?  namespace: \"?([^\"\n]+)", re.MULTILINE)
 
 
 class Place(Struct, frozen=True):

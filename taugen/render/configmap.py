@@ -9,7 +9,6 @@ in `data`; what is not UTF-8, or holds a NUL, in `binaryData`."""
 import base64
 import hashlib
 import posixpath
-import re
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -18,9 +17,10 @@ from taugen.render.frame import Frame, metadata
 from taugen.render.launch import launch_files
 from taugen.render.types import Object
 from taugen.words import Json
+from taugen.words.regex import regex
 
 EXECUTABLE = 0o755
-_NOT_KEY = re.compile(r"[^-._a-zA-Z0-9]")
+_NOT_KEY = regex(r"[^-._a-zA-Z0-9]")
 _LONGEST = 253
 
 

@@ -6,10 +6,11 @@ typed.
 The kubelet replaces ``$(NAME)`` by a variable it knows and ``$$`` by ``$``; every other ``$`` stays (Kubernetes
 third_party/forked/golang/expansion)."""
 
-import re
 from collections.abc import Mapping
 
-_ACTIVE = re.compile(r"\$(?=[$(])")
+from taugen.words.regex import regex
+
+_ACTIVE = regex(r"\$(?=[$(])")
 
 
 def escape(text: str) -> str:

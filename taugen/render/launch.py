@@ -8,7 +8,6 @@ Order: pip, setup, the folder, the checkpoint, the program.
 """
 
 import posixpath
-import re
 import shlex
 from functools import cache
 from importlib.resources import files
@@ -16,6 +15,7 @@ from importlib.resources import files
 from taugen.render.env import LAUNCH_DIR, code_dir, program_file, python_path
 from taugen.render.frame import Frame
 from taugen.resolve.run import ResolvedRun
+from taugen.words.regex import regex
 
 LAUNCH, SETUP, RAY, CHECKPOINT, TUNE, CHECKOUT = "launch.sh", "setup.sh", "ray.sh", "tau_checkpoint.py", "tau_tune.py", "checkout.sh"
 COMMAND = ("/bin/sh", f"{LAUNCH_DIR}/{LAUNCH}")
@@ -27,7 +27,7 @@ RAY_SETUP = """if [ -e /tmp/tau-setup.failed ]; then
   exit 1
 fi
 """
-_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+_SAFE = regex(r"[A-Za-z0-9_@%+=:,./-]+")
 
 
 @cache

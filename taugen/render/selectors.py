@@ -11,11 +11,12 @@ from msgspec import Struct, field
 
 from taugen.render.types import Object
 from taugen.words import Json
+from taugen.words.regex import regex
 
 _MOST_REPEATS = 4
 _LONGEST = 500
-_ALL = re.compile(r".*")
-_TERM = re.compile(r"(!?)([^\s,!=()]+)(?:\s*(==?|!=)\s*([^\s,=!()]*)|\s+(in|notin)\s*\(([^()]*)\))?")
+_ALL = regex(r".*")
+_TERM = regex(r"(!?)([^\s,!=()]+)(?:\s*(==?|!=)\s*([^\s,=!()]*)|\s+(in|notin)\s*\(([^()]*)\))?")
 
 
 class SelectorError(ValueError):

@@ -4,17 +4,17 @@ In: the layers' images. Out: a reference, and for a RayJob the version of Ray as
 is dialled.
 """
 
-import re
 from functools import lru_cache
 
 from taugen.policy.model import Profile
 from taugen.policy.set import Item
 from taugen.resolve.case import Case
 from taugen.words import Path
+from taugen.words.regex import regex
 
 IMAGE: Path = ("runtime", "image")
-_RAY_IN_TAG = re.compile(r"(?:^|[-_.])ray-?([0-9]+\.[0-9]+\.[0-9]+)")
-_VERSION_FIRST = re.compile(r"v?([0-9]+\.[0-9]+\.[0-9]+)(?:$|[-_.])")
+_RAY_IN_TAG = regex(r"(?:^|[-_.])ray-?([0-9]+\.[0-9]+\.[0-9]+)")
+_VERSION_FIRST = regex(r"v?([0-9]+\.[0-9]+\.[0-9]+)(?:$|[-_.])")
 
 
 def image(case: Case, profile: Item[Profile] | None, *, profile_decided: bool) -> str:

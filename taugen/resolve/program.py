@@ -4,7 +4,6 @@ In: entrypoint, launcher and their settings; the first line of the entrypoint. O
 typed; nothing is left to a shell.
 """
 
-import re
 from collections.abc import Mapping
 from typing import cast
 
@@ -14,10 +13,11 @@ from taugen.resolve.case import Case
 from taugen.resolve.run import Launcher, Program
 from taugen.spec.model import ExecutionSection
 from taugen.words import Json, Path
+from taugen.words.regex import regex
 
 PYTHON, RAY_PYTHON = "python3", "python"
 """Interpreters where nobody says: the usual name, and the one that Ray's images have first in their path."""
-_PYTHON_SHEBANG = re.compile(r"(?:^|[/\s])(?:python|pypy)[0-9.]*(?:\s|$)")
+_PYTHON_SHEBANG = regex(r"(?:^|[/\s])(?:python|pypy)[0-9.]*(?:\s|$)")
 ENTRYPOINT: Path = ("run", "entrypoint")
 
 

@@ -16,7 +16,6 @@ Built-in sizes (TauGrid's, so that its files keep their meaning):
 it counts against it; other pods get none.
 """
 
-import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ from taugen.resolve.case import Case
 from taugen.resolve.run import Resources
 from taugen.spec.model import HeadSize, Rdma
 from taugen.words import Path, quantity
+from taugen.words.regex import regex
 
 GPU_WORKER = ("8", "64Gi")
 RAY_WORKER = ("2", "8Gi")
@@ -40,7 +40,7 @@ RDMA_RESOURCE = "rdma/rdma_shared_device_a"
 
 _HEAD = HeadSize()
 _RDMA = Rdma()
-_MIG = re.compile(r"[1-9][0-9]*g\.[1-9][0-9]*gb(?:\.me)?")
+_MIG = regex(r"[1-9][0-9]*g\.[1-9][0-9]*gb(?:\.me)?")
 
 
 class Size(NamedTuple):

@@ -5,7 +5,6 @@ claim that is not the workspace's is never mounted. Folders are the same for eve
 """
 
 import posixpath
-import re
 from typing import NamedTuple
 
 from taugen.policy.model import Storage
@@ -14,6 +13,7 @@ from taugen.resolve.case import Case
 from taugen.resolve.run import Checkpoint, ImageCopy, VolumeMount
 from taugen.spec.model import DataSection, Mount
 from taugen.words import Path, suggest
+from taugen.words.regex import regex
 
 RESERVED = frozenset(
     ("/", "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/mnt", "/proc", "/run", "/sbin", "/sys", "/tau", "/tmp", "/usr", "/var")  # noqa: S108
@@ -22,7 +22,7 @@ RESERVED = frozenset(
 _RESERVED_BELOW = ("/dev/", "/proc/", "/sys/", "/tau/", "/var/run/", "/run/")
 DATA_VOLUME = "data"
 CLAIM = "pvc:"
-_PLAIN = re.compile(r"/[^\s:\\,]*")
+_PLAIN = regex(r"/[^\s:\\,]*")
 
 
 class Stored(NamedTuple):

@@ -4,7 +4,6 @@ In: a `Draft`. Out: the same draft, moved on. Each function handles one spelling
 renames, `after` behind it.
 """
 
-import re
 from collections.abc import Callable
 
 from taugen.diag import Severity
@@ -13,9 +12,10 @@ from taugen.spec.draft import MISSING, Draft
 from taugen.spec.refused import REFUSED
 from taugen.spec.types import kind_of
 from taugen.words import Json, Path, dotted
+from taugen.words.regex import regex
 
-_SHAPE = re.compile(r"([0-9]{1,3})x([a-z0-9][-a-z0-9.]*)")
-_SLUG = re.compile(r"[^a-z0-9]+")
+_SHAPE = regex(r"([0-9]{1,3})x([a-z0-9][-a-z0-9.]*)")
+_SLUG = regex(r"[^a-z0-9]+")
 _RAY_ONLY: Path = ("compute", "gpus_per_worker")
 
 

@@ -4,7 +4,6 @@ In: a `Draft`. Out: `storage.data` and `storage.mounts` in canonical form. A cla
 the workspace's Storages by name and by claim. A request for storage is never dropped.
 """
 
-import re
 from typing import Any
 
 from taugen.diag import Severity
@@ -12,9 +11,10 @@ from taugen.spec.draft import MISSING, Draft
 from taugen.spec.spellings import MOUNT_KEYS
 from taugen.spec.types import kind_of
 from taugen.words import Json, Path
+from taugen.words.regex import regex
 
-_VOLUME = re.compile(r"([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)=pvc:(\S+)")
-_MOUNT = re.compile(r"([a-z0-9](?:[-a-z0-9]*[a-z0-9])?):(/\S*)")
+_VOLUME = regex(r"([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)=pvc:(\S+)")
+_MOUNT = regex(r"([a-z0-9](?:[-a-z0-9]*[a-z0-9])?):(/\S*)")
 _MOUNTS: Path = ("storage", "mounts")
 
 

@@ -4,7 +4,6 @@ Each type is strict: a string is not a number. An error carries `why` (what is w
 `spec.errors` makes findings of them. A type never shows what was typed where that could be a secret.
 """
 
-import re
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
@@ -12,9 +11,10 @@ from pydantic_core import PydanticCustomError
 
 from taugen.words import durations, quantity
 from taugen.words.errors import TextError, shown
+from taugen.words.regex import regex
 
-_SECRET = re.compile(r"([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?):([-._a-zA-Z0-9]+)")
-_ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SECRET = regex(r"([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?):([-._a-zA-Z0-9]+)")
+_ENV = regex(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def fault(kind: str, why: str, hint: str) -> PydanticCustomError:

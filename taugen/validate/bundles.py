@@ -6,11 +6,12 @@ file at a time, when asked for. Never: a schema that refers outside its own file
 
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from taugen.words.regex import regex
 
 Schema: TypeAlias = dict[str, Any]
 """A JSON Schema, or a part of one. `Any` stays inside: what leaves this package are words about objects."""
@@ -39,7 +40,7 @@ TITLES = {
 
 
 # An object's kind may come from an overlay; it must never lead out of the folder.
-_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,400}\.json")
+_SAFE = regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,400}\.json")
 
 
 class BadBundle(ValueError):  # noqa: N818 - it names what is bad

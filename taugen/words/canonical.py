@@ -6,18 +6,18 @@ one text for two values: numbers that a double can't hold are refused.
 
 import hashlib
 import json
-import re
 
 from taugen.words import Json, Path, dotted
+from taugen.words.regex import regex
 
 MOST_INTEGER = 2**53 - 1
 
 # RFC 8785 and json.dumps write everything alike but floats, integers beyond 2**53 and the order of keys with characters from U+D800 on
 # (UTF-16 order). A number follows one of these characters; where a string holds the same, only the fast path is lost.
-_ODD_NUMBER = re.compile(r'[:\[,](?:(?<=":)|(?<=[\[,]))-?[0-9]+(?:[.eE]|(?<=[0-9]{16}))')
-_ODD_CHARACTER = re.compile("[\ud800-\U0010ffff]")
+_ODD_NUMBER = regex(r'[:\[,](?:(?<=":)|(?<=[\[,]))-?[0-9]+(?:[.eE]|(?<=[0-9]{16}))')
+_ODD_CHARACTER = regex("[\ud800-\U0010ffff]")
 _FAST = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False)
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = regex("[\ud800-\udfff]")
 _TEXT = json.JSONEncoder(ensure_ascii=False).encode
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
 
+from taugen.words.regex import regex
+
 # Each begins where no longer text of its characters can begin, or with something that can't stand in it: a line of 200,000 characters
 # is looked at once, not once for each of them.
 _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
@@ -43,15 +45,15 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("a bearer token", ("earer ",), r"\b[Bb]earer (?![$<{])[A-Za-z0-9._~+/-]{16,}=*"),
 )
 _DOTS = "•••"
-_MARK = re.compile("|".join(re.escape(mark) for _, marks, _ in _SHAPES for mark in marks))
+_MARK = regex("|".join(re.escape(mark) for _, marks, _ in _SHAPES for mark in marks))
 """What every text of a known shape has in it."""
-_PASSWORD = re.compile(r"(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|PWD)$")
-_TOKEN = re.compile(r"(?:^|_)(?:TOKEN|SECRET|CREDENTIALS?|APIKEY|KEY|SAS|AUTH)$")
-_TOKEN_URL = re.compile(r"(?<![a-z])[a-z]+://([^/\s:@]{16,})@")
-_PLACEHOLDER = re.compile(r"[$<{*]|\w+://|[./~]|(?:true|false|none|null|yes|no|on|off|auto|default|change-?me|todo|xxx+)$", re.IGNORECASE)
-_ALPHABET = re.compile(r"[A-Za-z0-9+/_=.~:!@#%^&-]+")
+_PASSWORD = regex(r"(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|PWD)$")
+_TOKEN = regex(r"(?:^|_)(?:TOKEN|SECRET|CREDENTIALS?|APIKEY|KEY|SAS|AUTH)$")
+_TOKEN_URL = regex(r"(?<![a-z])[a-z]+://([^/\s:@]{16,})@")
+_PLACEHOLDER = regex(r"[$<{*]|\w+://|[./~]|(?:true|false|none|null|yes|no|on|off|auto|default|change-?me|todo|xxx+)$", re.IGNORECASE)
+_ALPHABET = regex(r"[A-Za-z0-9+/_=.~:!@#%^&-]+")
 _HEX = frozenset("0123456789abcdefABCDEF")
-_SHELL = re.compile(r"""(?:^|[\s;&])(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(["']?)([^\s"';&]+)""")
+_SHELL = regex(r"""(?:^|[\s;&])(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(["']?)([^\s"';&]+)""")
 
 
 @cache

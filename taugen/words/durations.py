@@ -8,12 +8,13 @@ from fractions import Fraction
 from functools import lru_cache
 
 from taugen.words.errors import TextError, shown
+from taugen.words.regex import regex
 
 MOST_SECONDS = 2**31 - 1
 """Kueue keeps the maximum execution time as an int32 of seconds (workload_types.go)."""
 
-_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([a-zA-Zµμ]+)")
-_WHOLE = re.compile(rf"(?:{_PART.pattern})+")
+_PART = regex(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([a-zA-Zµμ]+)")
+_WHOLE = regex(rf"(?:{_PART.pattern})+")
 _UNITS = {"d": Fraction(86400), "h": Fraction(3600), "m": Fraction(60), "s": Fraction(1), "ms": Fraction(1, 10**3)}
 _UNITS |= dict.fromkeys(("us", "µs", "μs"), Fraction(1, 10**6)) | {"ns": Fraction(1, 10**9)}
 _LONGEST = 64

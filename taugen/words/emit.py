@@ -15,6 +15,7 @@ from functools import cache
 from typing import Final
 
 from taugen.words import Json
+from taugen.words.regex import regex
 
 _LONGEST_KEY: Final = 1000
 _CACHED: Final = 8192
@@ -27,18 +28,18 @@ _HIDDEN = (
     r"\U0001fffe-\U0001ffff\U0002fffe-\U0002ffff\U0003fffe-\U0010ffff"
 )
 # No possessive quantifiers: one inside of another matches wrongly before Python 3.11.5 (CPython issue 101955).
-_PLAIN = re.compile(
+_PLAIN = regex(
     r"""(?!---|\.\.\.)(?:[^\x00- \x7f\-?:,\[\]{}#&*!|>'"%@`]|-(?=[^ ]))"""
     r"[^\x00- \x7f:#]*(?:(?::(?=[^ ])|(?<! )#| (?=[^#]))[^\x00- \x7f:#]*)*(?<! )(?<!:)"
 )
-_ESCAPE = re.compile(r'[\x00-\x1f"\\\x7f]')
-_ONE_LINE = re.compile(r"[^\x00-\x1f\x7f]*")
+_ESCAPE = regex(r'[\x00-\x1f"\\\x7f]')
+_ONE_LINE = regex(r"[^\x00-\x1f\x7f]*")
 _CONTROLS: Final = bytes((*range(9), *range(11, 32), 127))
-_LINE_START = re.compile(r"\n(?=[^\n])")
+_LINE_START = regex(r"\n(?=[^\n])")
 _WORDS: Final = frozenset(
     ("~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<", ".inf", "+.inf", "-.inf", ".nan", "+.nan", "-.nan")
 )
-_NUMBER = re.compile(
+_NUMBER = regex(
     r"(?:[-+]_*)?(?:0[bB][-+]?[01_]*|0[oO][-+]?[0-7_]*|0[xX][-+]?[0-9a-fA-F_]*"
     r"|[0-9][0-9_,]*(?::[0-9_]*)*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9_]*)?|\.[0-9_]+(?:[eE][-+]?[0-9_]*)?)"
     r"|[-+]_+|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ].*)?"

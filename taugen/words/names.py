@@ -9,6 +9,8 @@ import hashlib
 import re
 from functools import lru_cache
 
+from taugen.words.regex import regex
+
 SLUG_LIMIT = 34
 MOST_ATTEMPTS = 999
 RUN_LIMIT = SLUG_LIMIT + 1 + 8
@@ -16,13 +18,13 @@ ATTEMPT_LIMIT = RUN_LIMIT + 1 + 3
 """47: Kueue's Workload name and its labels still fit (Kueue issues 9872, 10098)."""
 
 _HASH = 8
-_LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
-_DNS1035 = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
-_QUALIFIED = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
-_ENV = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
-_NOT_SLUG = re.compile(r"[^a-z0-9]+")
-_NOT_LABEL = re.compile(r"[^A-Za-z0-9_.]+")
-_RUNNER = re.compile(r"^\s*:(?=:)|##(?=\w*\[)")
+_LABEL = regex(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
+_DNS1035 = regex(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
+_QUALIFIED = regex(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_ENV = regex(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
+_NOT_SLUG = regex(r"[^a-z0-9]+")
+_NOT_LABEL = regex(r"[^A-Za-z0-9_.]+")
+_RUNNER = regex(r"^\s*:(?=:)|##(?=\w*\[)")
 _UPPER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 

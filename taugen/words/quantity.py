@@ -7,7 +7,6 @@ Spellings beyond Kubernetes' own, all with a ``B`` at the end and in any case: `
 ``64B`` bytes. Space may stand between number and unit. Limits: at least 0, whole thousandths, at most what an int64 of thousandths holds.
 """
 
-import re
 from collections.abc import Iterable
 from decimal import Decimal
 from enum import Enum
@@ -15,6 +14,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from taugen.words.errors import TextError, shown
+from taugen.words.regex import regex
 
 Unit = Literal["cpu", "memory", "count"]
 """``cpu`` in cores, ``memory`` in bytes (storage too), ``count`` whole things: GPUs, pods."""
@@ -25,7 +25,7 @@ _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIX = {-3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E"}
 _BINARY_SUFFIX = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
-_NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)| *([A-Za-z]*))")
+_NUMBER = regex(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)| *([A-Za-z]*))")
 _EXAMPLE = {"cpu": "8 or 500m", "memory": "64Gi", "count": "8"}
 
 

@@ -9,7 +9,6 @@ The platform waits until Kueue has taken its queues in. Each workspace has a Kus
 its objects; that of a workspace takes access and queues with it.
 """
 
-import re
 from collections.abc import Iterator
 
 from taugen.policy import model
@@ -19,10 +18,11 @@ from taugen.render.gitops import names
 from taugen.render.kueue import API_VERSION as KUEUE
 from taugen.render.types import Object, Rendered
 from taugen.words import Json
+from taugen.words.regex import regex
 
 SOURCE = "taugen"
 """Name of the GitRepository."""
-_SCP = re.compile(r"(?:(?P<user>[^@/:]+)@)?(?P<host>[^/:@]+):(?P<path>(?!//).+)")
+_SCP = regex(r"(?:(?P<user>[^@/:]+)@)?(?P<host>[^/:@]+):(?P<path>(?!//).+)")
 
 
 def objects(policy: Policy, cluster: str) -> Iterator[Rendered]:

@@ -3,7 +3,6 @@
 In: text. Out: its parts, in the normal form in which registries and policies are compared: `docker.io` and `library` written out.
 """
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -11,10 +10,11 @@ from typing import NamedTuple
 from taugen.policy.set import Policy
 from taugen.spec.rundoc import RunDoc
 from taugen.words import Path
+from taugen.words.regex import regex
 
 _HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*|\[[0-9a-fA-F:]+\])(?::[0-9]{1,5})?"
 _PART = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
-_REFERENCE = re.compile(rf"((?:{_HOST}/)?{_PART}(?:/{_PART})*)(?::([A-Za-z0-9_][A-Za-z0-9_.-]{{0,127}}))?(?:@(sha256:[0-9a-f]{{64}}))?")
+_REFERENCE = regex(rf"((?:{_HOST}/)?{_PART}(?:/{_PART})*)(?::([A-Za-z0-9_][A-Za-z0-9_.-]{{0,127}}))?(?:@(sha256:[0-9a-f]{{64}}))?")
 
 
 class Image(NamedTuple):

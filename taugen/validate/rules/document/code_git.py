@@ -23,14 +23,15 @@ from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.spec.rundoc import RunDoc
 from taugen.words.errors import shown
+from taugen.words.regex import regex
 
 ID = "code-git"
 
-_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SHA = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _HOST = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*(?::[0-9]{1,5})?"
 _PATH = r"/?[A-Za-z0-9._~+-]+(?:/[A-Za-z0-9._~+-]+)*/?"
-_URL = re.compile(rf"(https|ssh)://(?:[A-Za-z0-9._-]+@)?({_HOST})({_PATH})")
-_SCP = re.compile(rf"[A-Za-z0-9._-]+@({_HOST}):({_PATH})")
+_URL = regex(rf"(https|ssh)://(?:[A-Za-z0-9._-]+@)?({_HOST})({_PATH})")
+_SCP = regex(rf"[A-Za-z0-9._-]+@({_HOST}):({_PATH})")
 
 
 def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:

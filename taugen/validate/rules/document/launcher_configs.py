@@ -14,7 +14,6 @@ Mends:
 Source: TauGrid's rules by launcher (core/runconfig); PyTorch torch/distributed/run.py; Ray Train ScalingConfig.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 
 from taugen.diag import Diagnostic
@@ -23,10 +22,11 @@ from taugen.spec.rundoc import RunDoc
 from taugen.validate.rules.document._numbers import not_finite
 from taugen.words import Path
 from taugen.words.errors import shown
+from taugen.words.regex import regex
 
 ID = "launcher-configs"
 
-_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_KEY = regex(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _CONFIGS: Path = ("execution", "configs")
 OWN: Mapping[str, str] = {
     "nnodes": "write execution.nodes",

@@ -12,7 +12,6 @@ Mends:
 Source: Unicode Technical Standard 39 (confusables); CVE-2021-42574 (bidirectional controls in source).
 """
 
-import re
 from collections.abc import Iterator
 
 from taugen.diag import Diagnostic
@@ -20,6 +19,7 @@ from taugen.policy.set import Policy
 from taugen.spec.rundoc import RunDoc
 from taugen.validate.rules.document import _texts as texts
 from taugen.words import Path, confusables, dotted
+from taugen.words.regex import regex
 
 ID = "look-alike"
 
@@ -32,7 +32,7 @@ _NAMES: tuple[tuple[str, str], ...] = (
 )
 _PROSE: tuple[Path, ...] = (("name",), ("description",))
 """A name has a rule of its own; descriptions are for people, in any script."""
-_UNSEEN = re.compile("[\0\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_UNSEEN = regex("[\0\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
 def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:

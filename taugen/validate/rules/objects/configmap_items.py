@@ -24,6 +24,7 @@ from taugen.render.types import Object, Rendered
 from taugen.validate.rules.objects import _pods
 from taugen.validate.rules.objects._pods import Pod
 from taugen.words import Json, Path
+from taugen.words.regex import regex
 
 ID = "configmap-items"
 
@@ -74,4 +75,4 @@ def _plain(items: Json, keys: set[str]) -> bool:
         return False
 
 
-_ODD = re.compile(r"^[/.]|/\.\.", re.MULTILINE)
+_ODD = regex(r"^[/.]|/\.\.", re.MULTILINE)

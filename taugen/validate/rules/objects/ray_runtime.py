@@ -16,7 +16,6 @@ Mends:
 Source: KubeRay validation.go (UnmarshalRuntimeEnvYAML, RayVersion), common/job.go (BuildJobSubmitCommand)
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
 from taugen.diag import Diagnostic
@@ -24,10 +23,11 @@ from taugen.load.nodes import parse
 from taugen.policy.set import Policy
 from taugen.render.types import Rendered
 from taugen.validate.rules.objects import _pods
+from taugen.words.regex import regex
 
 ID = "ray-runtime"
-VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]*")
-_EXPANDED = re.compile(r"[$`]")
+VERSION = regex(r"[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]*")
+_EXPANDED = regex(r"[$`]")
 
 
 def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:  # noqa: ARG001

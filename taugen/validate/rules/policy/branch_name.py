@@ -19,7 +19,6 @@ Mends:
 Source: git-check-ref-format(1)
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,10 +26,11 @@ from taugen.diag import Diagnostic
 from taugen.policy.set import Item, Policy
 from taugen.words import Path
 from taugen.words.errors import shown
+from taugen.words.regex import regex
 
 ID = "branch-name"
 
-_BAD = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|^-|\.$|^@$|(?:^|/)\.|\.lock(?:/|$)")
+_BAD = regex(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^/|/$|^-|\.$|^@$|(?:^|/)\.|\.lock(?:/|$)")
 
 
 def check(policy: Policy) -> Iterator[Diagnostic]:

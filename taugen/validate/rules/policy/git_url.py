@@ -24,7 +24,6 @@ Mends:
 Source: Flux GitRepository CRD (url pattern); Argo CD docs, private repositories
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,13 +31,14 @@ from taugen.diag import Diagnostic
 from taugen.policy.lock import plain_url
 from taugen.policy.set import Item, Policy
 from taugen.words import Path
+from taugen.words.regex import regex
 
 ID = "git-url"
 
-_URL = re.compile(r"(?:https?|ssh)://[^\s/@]*@?[^\s/@]+/\S*")
-_SCP = re.compile(r"([\w.-]+@[\w.-]+):(?!/)(\S+)")
-_LOCAL = re.compile(r"(?:file://)?/\S+")
-_PASSWORD = re.compile(r"(?:https?://[^/@]+@)|(?:ssh://[^/@]+:[^/@]*@)")
+_URL = regex(r"(?:https?|ssh)://[^\s/@]*@?[^\s/@]+/\S*")
+_SCP = regex(r"([\w.-]+@[\w.-]+):(?!/)(\S+)")
+_LOCAL = regex(r"(?:file://)?/\S+")
+_PASSWORD = regex(r"(?:https?://[^/@]+@)|(?:ssh://[^/@]+:[^/@]*@)")
 
 
 def check(policy: Policy) -> Iterator[Diagnostic]:

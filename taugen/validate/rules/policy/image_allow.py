@@ -24,16 +24,16 @@ Mends:
 Source: distribution reference grammar
 """
 
-import re
 from collections.abc import Iterator
 
 from taugen.diag import Diagnostic, Severity
 from taugen.policy.set import Policy
 from taugen.words.errors import shown
+from taugen.words.regex import regex
 
 ID = "image-allow"
 
-_ENTRY = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+|__[a-z0-9]+)*(?::[0-9]+)?(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*/?")
+_ENTRY = regex(r"[a-z0-9]+(?:[._-][a-z0-9]+|__[a-z0-9]+)*(?::[0-9]+)?(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*/?")
 
 
 def check(policy: Policy) -> Iterator[Diagnostic]:

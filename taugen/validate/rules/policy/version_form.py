@@ -21,16 +21,16 @@ Mends:
 Source: Semantic Versioning
 """
 
-import re
 from collections.abc import Iterator
 
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.words.errors import shown
+from taugen.words.regex import regex
 
 ID = "version-form"
 
-_VERSION = re.compile(r"v?[0-9]{1,3}\.[0-9]{1,3}(?:\.[0-9]{1,3})?")
+_VERSION = regex(r"v?[0-9]{1,3}\.[0-9]{1,3}(?:\.[0-9]{1,3})?")
 _PRODUCTS = ("kubernetes", "kueue", "kuberay", "jobset", "nodeReadinessController")
 
 

@@ -13,7 +13,6 @@ Mends:
 Source: the form workspace/name/digest8 of a run's id.
 """
 
-import re
 from collections.abc import Iterator
 
 from taugen.diag import Diagnostic
@@ -21,10 +20,11 @@ from taugen.policy.set import Policy
 from taugen.resolve.run import ResolvedRun
 from taugen.words import Path, suggest
 from taugen.words.errors import shown
+from taugen.words.regex import regex
 
 ID = "checkpoint-resume"
 
-_RUN_ID = re.compile(r"([^/\s]+)/[^/\s]+/[0-9a-f]{8}")
+_RUN_ID = regex(r"([^/\s]+)/[^/\s]+/[0-9a-f]{8}")
 
 
 def check(run: ResolvedRun, policy: Policy) -> Iterator[Diagnostic]:
