@@ -61,6 +61,8 @@ class Tracked:
     terminal: bool = False
     recorded: bool = False
     mark: "Mark | None" = None
+    wholes: list[Mapping[str, Json]] = field(default_factory=list)
+    """Where whole logs were put."""
     lost: set[tuple[str, str]] = field(default_factory=set)
     """(what, why) of what could not be captured."""
 

@@ -59,7 +59,7 @@ def finish(tracked: Tracked, intent: bytes | None, branch: Branch, *, book: Book
     extras = record.Extras(
         checkpoints=tuple(gathered.checkpoints),
         metrics={"rows": [*gathered.rows], "samples": [*gathered.samples]},
-        logs=tuple(_logs(attempt, book, branch)),
+        logs=(*_logs(attempt, book, branch), *tracked.wholes),
         prices=settings.prices,
         collector=__version__,
         missing=tuple(sorted(gathered.lost)),

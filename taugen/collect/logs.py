@@ -6,17 +6,20 @@ container's end is known. What must never happen: a piece that changes, a secret
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from taugen.collect import stores
 from taugen.collect.api import Api, ApiError, Missing
 from taugen.evidence.paths import AttemptKey
 from taugen.evidence.redact import Redactor
+from taugen.words import Json
 
 MOST = 256 << 10
 _LOST = b"unable to retrieve container logs"
 """What a kubelet answers, with status 200, for a container that its runtime has removed (Kubernetes kuberuntime_container.go)."""
+_BLOCK = 1 << 20
 AT_ONCE = 16
 """Pieces that one look at a log gives at most; the next goes on there."""
 
@@ -37,13 +40,54 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What a look found: `next` is the piece to go on with, `done` that there is no more, `lost` why nothing more can be had."""
+    """What a look found: `next` is the piece to go on with, `done` that there is no more, `lost` why nothing more can be had. `whole` says
+    where the whole log was put, `unkept` why that failed."""
 
     wanted: Wanted
     files: tuple[tuple[str, bytes], ...]
     next: int
     done: bool
     lost: str = ""
+    whole: Mapping[str, Json] | None = None
+    unkept: str = ""
+
+
+def read(wanted: Wanted, api: Api, every: int, redactor: Redactor, store: str | None) -> Looked:
+    """As `look`; a log that was read to its end is also put into the store as a whole, where there is one."""
+    looked = look(wanted, api, every, redactor)
+    if store is None or not looked.done or looked.lost:
+        return looked
+    try:
+        return replace(looked, whole=keep(wanted, api, redactor, store))
+    except (OSError, ApiError) as error:
+        return replace(looked, unkept=str(error))
+
+
+def keep(wanted: Wanted, api: Api, redactor: Redactor, store: str) -> dict[str, Json]:
+    """Put a whole log, redacted, into a store; where it is, its digest and size, and how much was taken out. Raises OSError, ApiError."""
+    path, count = f"{wanted.attempt.folder}/{wanted.pod}+{wanted.container}.log", 0
+
+    def content() -> Iterator[bytes]:
+        nonlocal count
+        for block in _blocks(api.log(wanted.namespace, wanted.pod, wanted.container)):
+            text, taken = redactor.text(block.decode("utf-8", "replace"))
+            count += taken
+            yield text.encode()
+
+    digest, size = stores.opened(store).put(path, content())
+    return {"path": f"{store.rstrip('/')}/{path}", "sha256": digest, "bytes": size, "redactions": count}
+
+
+def _blocks(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines in pieces of about 1 MiB."""
+    block = bytearray()
+    for line in lines:
+        block += line + b"\n"
+        if len(block) >= _BLOCK:
+            yield bytes(block)
+            block.clear()
+    if block:
+        yield bytes(block)
 
 
 def look(wanted: Wanted, api: Api, every: int, redactor: Redactor) -> Looked:

@@ -73,7 +73,7 @@ class Collector:
         book.current()
         while wanted := self._logs(book):
             for one in wanted:
-                self._looked(book, logs.look(one, self.api, self.settings.log_every, self.redactor), final=True)
+                self._looked(book, self.look(one), final=True)
         book.ended()
         book.current()
         try:
@@ -153,6 +153,10 @@ class Collector:
                     out.append(Wanted(tracked.attempt, uid, pod.namespace, pod.name, name, started, end, pod.read[name]))
         return out
 
+    def look(self, wanted: Wanted) -> Looked:
+        """Look at a log."""
+        return logs.read(wanted, self.api, self.settings.log_every, self.redactor, self.settings.log_store)
+
     def _looked(self, book: Book, looked: Looked, *, final: bool = False) -> None:
         """Take in what a look at a log brought; `final`: there will be no other."""
         wanted = looked.wanted
@@ -168,6 +172,10 @@ class Collector:
         stuck = not looked.done and bool(wanted.finished) and (final or pod.tries >= _TRIES)
         if looked.done or stuck:
             pod.done.add(wanted.container)
+        if looked.whole is not None:
+            tracked.wholes.append(looked.whole)
+        if looked.unkept:
+            tracked.lost.add((f"whole log of {wanted.pod}/{wanted.container}", looked.unkept))
         if looked.lost or stuck:
             tracked.lost.add((f"log of {wanted.pod}/{wanted.container}", looked.lost or "the API server does not give it"))
 
@@ -231,7 +239,7 @@ class _Session:
         except (Unreachable, Full):
             return  # which pieces the branch has can't be known now; the logs are there later too
         for one in self._of._logs(self._book, running=tails):
-            self._looking.append(self._readers.submit(logs.look, one, self._of.api, self._of.settings.log_every, self._of.redactor))
+            self._looking.append(self._readers.submit(self._of.look, one))
 
     def _write(self, now: float) -> None:
         self._due = 0.0

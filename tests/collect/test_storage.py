@@ -4,6 +4,7 @@ import json
 import os
 import threading
 from contextlib import contextmanager
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -244,6 +245,32 @@ def test_a_record_has_what_storage_and_prometheus_know(lab, tmp_path, monkeypatc
     assert record["checkpoints"][0]["step"] == 5
     assert record["metrics"]
     assert lab.collector(mounts={"speech-out": out}).once() == ""
+
+
+def test_whole_logs_go_where_policy_says(lab, tmp_path):
+    lab.state()
+    lab.store.put(job(conditions=[condition("Complete", "True", 9)]))
+    lab.store.put(pod(phase="Succeeded", containerStatuses=[over(4, 8)]))
+    secret = "ghp_" + "a1B2" * 10
+    log = f"{objects.at(4)} hello\n{objects.at(5)} token={secret}\n"
+    lab.store.logs[objects.NAMESPACE, f"{objects.RUN}-1-0-abcde", "main"] = log
+    (tmp_path / "whole").mkdir()
+    lab.collector(log_store=f"file://{tmp_path / 'whole'}").once()
+    kept = [one for one in lab.branch().record(RUN.attempt(1))["logs"] if one["path"].startswith("file://")]
+    content = Path(kept[0]["path"].removeprefix("file://")).read_bytes()
+    assert content == log.replace(secret, "[redacted]").encode()
+    assert (kept[0]["sha256"], kept[0]["bytes"], kept[0]["redactions"]) == (sha256(content).hexdigest(), len(content), 1)
+
+
+def test_a_store_that_is_away_is_named(lab):
+    lab.state()
+    lab.store.put(job(conditions=[condition("Complete", "True", 9)]))
+    lab.store.put(pod(phase="Succeeded", containerStatuses=[over(4, 8)]))
+    lab.store.logs[objects.NAMESPACE, f"{objects.RUN}-1-0-abcde", "main"] = f"{objects.at(4)} hello\n"
+    lab.collector(log_store="file:///nowhere/at/all").once()
+    missing = lab.branch().record(RUN.attempt(1))["completeness"]["missing"]
+    assert [entry["what"] for entry in missing if "whole" in entry["what"]] == [f"whole log of {objects.RUN}-1-0-abcde/main"]
+    assert len(lab.branch().logs(RUN.attempt(1))) == 1
 
 
 def test_what_can_not_be_read_is_named(lab):
