@@ -4,6 +4,7 @@ In: a `View` and a run. Out: lines, container by container, oldest first; while 
 printed twice or lost because a piece came late: pieces are files that are written once, told apart by their names.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -88,6 +89,11 @@ def followed(look: Callable[[], View], key: RunKey, asked: Asked, wait: Callable
         wait(EVERY)
 
 
+def _split(text: str) -> list[str]:
+    """Lines as a terminal breaks them; a progress bar's steps are lines of their own. Tabs become spaces."""
+    return [line.expandtabs() for line in re.sub(r"\r\n?", "\n", text).removesuffix("\n").split("\n")] if text else []
+
+
 def _several(found: Sequence[Piece]) -> bool:
     return len({(one.pod, one.container) for one in found}) > 1
 
@@ -97,7 +103,7 @@ def _lines(view: View, found: Sequence[Piece], tail: int | None, *, named: bool)
     contents = view.evidence.read_many([one.path for one in found])
     texts: dict[tuple[str, str], list[str]] = {}
     for one, content in zip(found, contents, strict=True):
-        texts.setdefault((one.pod, one.container), []).extend((content or b"").decode("utf-8", "replace").splitlines())
+        texts.setdefault((one.pod, one.container), []).extend(_split((content or b"").decode("utf-8", "replace")))
     for (pod, container), lines in texts.items():
         shown = lines if tail is None else lines[max(0, len(lines) - tail) :]
         yield from (f"{pod} {container}  {line}" if named else line for line in shown)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from taugen.diag import Refused
+from taugen.diag import Refused, has_errors
 from taugen.evidence import store
 from taugen.evidence.cache import Cache
 from taugen.evidence.store import Branch
@@ -177,8 +177,11 @@ def _spelled(seconds: int) -> str:
 
 
 def _settings(raw: bytes) -> Settings:
-    """What taugen.yaml says about its branches. Its model is not asked: who reads evidence need not have a policy without faults."""
-    documents, _ = parse(ROOT_FILE, raw)
+    """What taugen.yaml says about its branches. Its model is not asked: who reads evidence need not have a policy without faults. Raises
+    `Refused` for what is no YAML."""
+    documents, faults = parse(ROOT_FILE, raw)
+    if has_errors(faults):
+        raise Refused(f"{ROOT_FILE} can't be read, so nobody knows where its evidence is", findings=faults)
     data = documents[0].data if documents else {}
     spec, name = _mapping(data.get("spec")), _mapping(data.get("metadata")).get("name")
     output, evidence = _mapping(spec.get("output")), _mapping(spec.get("evidence"))

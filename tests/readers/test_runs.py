@@ -152,7 +152,7 @@ def test_evidence_in_a_repository_of_its_own(lab, taugen, tmp_path):
     fleet, runs, _ = lab
     own = tmp_path / "evidence.git"
     git(tmp_path, "init", "-q", "--bare", str(own))
-    fleet.edit("taugen.yaml", ("spec:\n", f"spec:\n  evidence: {{url: '{own.as_uri()}', branch: main}}\n"))
+    fleet.edit("taugen.yaml", ("    branch: evidence\n", f"    branch: main\n    url: {own.as_uri()}\n"))
     fleet.publish()
     Evidence(own, "main").attempt(runs["climate"], 1, SUCCEEDED, intent=body(fleet, runs["climate"]))
     assert states(taugen, fleet.path)["climate"]["state"] == "succeeded"
@@ -165,6 +165,14 @@ def test_what_waits_is_named(lab, taugen):
     fleet.publish()
     done = taugen("runs", cwd=fleet.path)
     assert "waiting or held back (publish says why): workspaces/protein/new/tau.yaml" in done.out
+
+
+def test_a_project_that_is_no_yaml_is_refused_with_its_place(lab, taugen):
+    fleet, _, _ = lab
+    (fleet.path / "taugen.yaml").write_text("a: [")
+    done = taugen("runs", cwd=fleet.path)
+    assert done.code == 1
+    assert "taugen.yaml:1" in done.err
 
 
 def test_without_branches_there_are_no_runs(tmp_path, taugen):

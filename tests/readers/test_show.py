@@ -131,6 +131,13 @@ def test_logs_are_printed_whole_or_their_tail(played, taugen):
     assert (pod.code, "x-0 main" in pod.err) == (2, True)
 
 
+def test_tabs_and_progress_bars_are_readable(played, taugen):
+    fleet, run, evidence = played
+    evidence.commit("mesa", {run.attempt(2).log("x-0", "main", 0): "a\tb\r\n10%\r20%\r\n\u2028é\n\nend\n".encode()})
+    shown = taugen("logs", "climate/downscale", cwd=fleet.path).out.splitlines()
+    assert shown == ["a       b", "10%", "20%", "\\u2028é", "", "end"]
+
+
 def test_lines_of_several_containers_name_theirs(played, taugen):
     fleet, run, evidence = played
     evidence.commit("mesa", {run.attempt(2).log(f"x-{n}", "main", 0): f"rank {n}\n".encode() for n in (0, 1)})
