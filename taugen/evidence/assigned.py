@@ -13,9 +13,10 @@ from taugen.words.credentials import looks_random
 Span = tuple[int, int]
 
 _SITE = re.compile(
-    r"(?P<end>passwords?|passwd|passphrase|passcode|pwd|secret|token|credentials?|api[_-]?key|key|sas|auth|cookie|session[_-]?id|sig|signature"
-    r"|authorization|pin|dsn|conn(?:ection)?_?str(?:ing)?)"
-    r"(?P<quote>(?:\\{0,7}[\"'])?)(?P<sep>\]?[ \t]{0,24}(?:=>|:=|==?|:)|[ \t])[ \t]{0,24}",
+    r"(?P<end>passwords?|passwd|passphrase|passcode|pwd|secret|token|credentials?|api[ _-]?key|key|sas|auth|cookie|session[_-]?id|sig"
+    r"|signature|authorization|pin|pass|pw|dsn|conn(?:ection)?_?str(?:ing)?)"
+    r"(?P<quote>(?:\\{0,7}[\"']|%22)?)"
+    r"(?P<sep>\]?[ \t]{0,24}(?:=>|:=|==?|:|%3[ADad])|[ \t]{0,4},\s{0,40}(?:-[ ])?|[ \t]{0,4}\n[ \t]{0,40}(?:-[ ])?|[ \t])[ \t]{0,24}",
     re.IGNORECASE,
 )
 _PAIR = re.compile(
@@ -25,7 +26,8 @@ _PAIR = re.compile(
 )
 _TAG = re.compile(r"<(?P<name>[A-Za-z_][\w.-]{0,80})>(?P<value>[^<>\n]+)</", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"\b(?:key|name)=\"(?P<name>[\w.-]{1,80})\"[ \t]{1,4}value=\"(?P<value>[^\"\n]+)\"", re.IGNORECASE)
-_QUOTED = re.compile(r"(\\{0,7})([\"'`])")
+_QUOTED = re.compile(r"(?:[uUbBrRfF]{1,2}(?=[\"']))?(\\{0,7})([\"'`]|%22)")
+_BELOW = re.compile(r"\n[ \t]{1,40}(?P<value>[^\s:#\[{-][^\n:]{0,2000})(?=\n|$)")
 _BLOCK = re.compile(r"[|>][+-]?\d?[+-]?[ \t]*\n")
 _REST_OF_LINE = re.compile(r"[^\r\n]{1,2048}")
 _BARE = re.compile(r"[^\s\"'`;&]{1,2048}")
@@ -53,10 +55,12 @@ _MODEL_TOKEN = re.compile(
     r"(?:^|_)(?:PAD|EOS|BOS|UNK|SEP|CLS|MASK|SPECIAL|START|END|STOP|PREFIX|SUFFIX|MIDDLE|IMAGE|EOT|EOD|NEXT|FIRST|LAST|PER)_TOKEN$"
 )
 _LIKELY = re.compile(r"(?:^|_)(?:KEY|SAS|AUTH|SESSION_?ID|SIG|SIGNATURE|PIN)$")
+_PASSWORD = re.compile(r"(?:PASSWORD|PASSWD|PASSPHRASE)$")
+_SHORT = re.compile(r"(?:^|_)(?:PASS|PW)$")
 _NOTHING = re.compile(
     r"(?:true|false|none|null|nil|undefined|yes|no|on|off|auto|default|empty|unset|not|is|was|has|must|required|missing|invalid|expired|loaded"
     r"|policy|str|string|bytes|int|optional)\b[.,:;)\]}]*$"
-    r"|%[sdrqv]\W*$|\$[A-Za-z_]+\W*$|\$[{(]|<[^<>]*>?$|\{|\*{3,}|[\[<]?redacted\b|\.{3}"
+    r"|--[a-z][a-z-]*(?:=|$)|%[sdrqv]\W*$|\$[A-Za-z_]+\W*$|\$[{(]|<[^<>]*>?$|\{|\*{3,}|[\[<]?redacted\b|\.{3}"
     r"|(?:self|os|cls|config|cfg|args|opts|kwargs|settings|env|environ|getpass|getattr|request|secrets?)[.\[(]",
     re.IGNORECASE,
 )
@@ -88,7 +92,7 @@ def telling(name: str, value: str) -> bool:
     """Whether a value under this name must not be seen."""
     if not value or _NOTHING.match(value) or (_PATH.match(value) and not looks_random(value[:_JUDGED])):
         return False
-    upper = _CAMEL.sub("_", name).upper().replace("-", "_").replace(".", "_")
+    upper = _spelled(name)
     if upper == "SECRET" and _REFERENCE.match(value):
         return False
     if _SURE.search(upper):
@@ -97,7 +101,18 @@ def telling(name: str, value: str) -> bool:
         return looks_random(value[:_JUDGED])
     if _TOKEN.search(upper):
         return len(value) >= 6 and not _NUMBER.match(value) and not _CALL.match(value)
+    if _SHORT.search(upper):
+        return len(value) >= 6 and _is_mixed(value)
     return _LIKELY.search(upper) is not None and looks_random(value.strip("\"'")[:_JUDGED])
+
+
+def _spelled(name: str) -> str:
+    """A name as environments have it."""
+    return _CAMEL.sub("_", name).upper().replace("-", "_").replace(".", "_").replace(" ", "_")
+
+
+def _is_mixed(value: str) -> bool:
+    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
 def _name_start(text: str, end: int) -> int:
@@ -113,14 +128,28 @@ def _assigned(text: str, site: re.Match[str]) -> Span | None:
     name = text[start : site.end("end")]
     separator = site["sep"].strip()
     dashes = len(name) - len(name.lstrip("-"))
-    if not separator and not site["quote"] and not (dashes and (start == 0 or text[start - 1] in " \t\n\"'[,")):
-        return None  # words of a sentence
+    flag = dashes > 0 and (start == 0 or text[start - 1] in " \t\n\"'[,")
+    if (not separator or separator[0] in ",-") and not flag:
+        return _in_words(text, name, site)
     if start > 0 and text[start - 1] == "/" and "_auth" not in name:
         return None  # a file's name
     before = text[max(0, start - _LONGEST_NAME) : start]
     first = not before.rpartition("\n")[2].strip(" \t-\"'") and ("\n" in before or len(before) < _LONGEST_NAME)
     header = _HEADER_NAME.search(name) is not None and (":" in separator or _ALWAYS_HEADER.search(name) is not None)
     return _judged(text, name.lstrip("-."), site.end(), whole=":" in separator and first, header=header)
+
+
+def _in_words(text: str, name: str, site: re.Match[str]) -> Span | None:
+    """A value after its name in a sentence: only what is no word of it."""
+    found = _BARE.match(text, site.end()) if site["sep"] in (" ", "\t") and not site["quote"] else None
+    if found is None:
+        return None
+    value = found[0].rstrip(",)}].")
+    upper = _spelled(name)
+    password = _PASSWORD.search(upper) is not None and len(value) >= 8 and _is_mixed(value)
+    if not password and not ((_SURE.search(upper) or _TOKEN.search(upper)) and looks_random(value[:_JUDGED])):
+        return None
+    return (found.start(), found.start() + len(value)) if not _NOTHING.match(value) else None
 
 
 def _judged(text: str, name: str, at: int, *, whole: bool, header: bool) -> Span | None:
@@ -140,6 +169,8 @@ def _value(text: str, at: int, *, whole: bool, header: bool) -> tuple[int, int, 
         return (*_quoted(text, quote), None)
     if whole and (block := _BLOCK.match(text, at)) is not None:
         return block.end(), _indented(text, at, block.end()), None
+    if whole and (below := _BELOW.match(text, at)) is not None:
+        return *below.span("value"), None
     pattern = _HEADER if header else _REST_OF_LINE if whole else _BARE
     found = pattern.match(text, at)
     if found is None:
@@ -154,7 +185,7 @@ def _value(text: str, at: int, *, whole: bool, header: bool) -> tuple[int, int, 
 
 def _quoted(text: str, quote: re.Match[str]) -> Span:
     """To the same quote, with as many backslashes before it, or to the end of the line."""
-    opening, start = quote[0], quote.end()
+    opening, start = quote[1] + quote[2], quote.end()
     if text.startswith(quote[2] * 2, start):
         close = text.find(quote[2] * 3, start + 2)
         return start + 2, close if close >= 0 else len(text)

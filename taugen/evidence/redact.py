@@ -27,8 +27,10 @@ _TOKEN_USER = re.compile(r"://(?!git@|\[redacted\])([^\s/@:\"'<>`]{1,512})@")
 _LOGIN = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?(?!\d+:\d+(?:\s|$))([^\s:\"'/]{1,100}:[^\s\"']+)")
 _COMMANDS = re.compile(
     r"(?:\bsshpass[ ]+-p[ ]?|\bmysql(?:dump|admin)?\b[^\n|]{0,200}?[ ]-p|\bredis-cli\b[^\n|]{0,200}?[ ]-a[ ]"
-    r"|\b(?:docker|podman|helm|skopeo)\b[^\n|]{0,200}?[ ]-p[ ]|\blogin[ \t]+\S{1,100}[ \t]+password[ \t]+)[\"']?(?P<value>[^\s\"']+)"
+    r"|\b(?:docker|podman|helm|skopeo)\b[^\n|]{0,200}?[ ]-p[ ]|\blogin\s{1,20}\S{1,100}\s{1,20}password[ \t]+)[\"']?(?P<value>[^\s\"']+)"
 )
+_FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
+_DSN = re.compile(r"(?<![\w.-])[\w.-]{1,64}:(?P<value>[^\s\"']{3,128})@(?:tcp|udp|unix)\(")
 _SCHEME = re.compile(
     r"\b(?:bearer|basic|token|negotiate|digest|apikey|ntlm|aws4-hmac-sha256)[ \t]+(?P<value>[A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE
 )
@@ -86,7 +88,9 @@ class Redactor:
                 return MARK, 1
             return self.text(value)
         if isinstance(value, list):
-            items = [self.tree(item, name) for item in value]
+            # An argument after the flag that names it.
+            flags = ["", *(str(item).lstrip("-") if isinstance(item, str) and _FLAG.fullmatch(item) else "" for item in value)]
+            items = [self.tree(item, flag or name) for item, flag in zip(value, flags, strict=False)]
             return [item for item, _ in items], sum(count for _, count in items)
         if not isinstance(value, dict):
             return value, 0
@@ -113,7 +117,7 @@ class Redactor:
                 yield (start if named is None else named.end()), _run(text, end)
         yield from ((found.start(), _run(text, found.end())) for found in _MORE.finditer(text))
         yield from _logins(text)
-        yield from (found.span("value") for pattern in (_QUERY, _COMMANDS) for found in pattern.finditer(text))
+        yield from (found.span("value") for pattern in (_QUERY, _COMMANDS, _DSN) for found in pattern.finditer(text))
         yield from (found.span("value") for found in _SCHEME.finditer(text) if _mixed(found["value"]))
         yield from _mails(text)
         yield from (found.span() for found in _RANDOM.finditer(text) if _random(found[0]))
