@@ -11,7 +11,7 @@ its stream's resume point with it, until that object was seen, or until every st
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from taugen.collect.runs import OWNERS, Found
+from taugen.collect.runs import NAMESPACED, OWNERS, Found
 from taugen.collect.watch import Item
 from taugen.evidence.event import TERMINAL, Event
 from taugen.evidence.paths import AttemptKey, parse
@@ -84,6 +84,8 @@ class Progress:
     count: int = 0
     reached: int = 0
     absent: bool = False
+    listed: bool = False
+    """Whether all that stands is known, or that there is no such kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,8 @@ class Book:
         self._uids: dict[str, AttemptKey] = {}
         self._held: list[Held] = []
         self._listed: dict[str, set[str]] = {}
+        self.forgot: set[str] = set()
+        """Streams that had a resume point which the server had forgotten: what ended meanwhile is for the branch to tell."""
         self._bytes = 0
         self._newest = 0
 
@@ -144,6 +148,8 @@ class Book:
             self._listed[name] = set()
         elif item.type == "listed":
             self._missed(name, item)
+            if progress.resume and item.stream.resource.kind in OWNERS:
+                self.forgot.add(name)
             progress.resume, progress.target, progress.reached = item.version, 0, _number(item.version)
             progress.count += 1
         elif item.type == "looked":
@@ -156,6 +162,7 @@ class Book:
         elif item.type == "quiet":
             progress.target = 0
             progress.count += 1
+        progress.listed = progress.listed or item.type in ("listed", "looked", "absent")
         if item.type in ("absent", "denied"):
             progress.absent = True
         elif item.type != "listing":
@@ -348,6 +355,13 @@ class Book:
             del self.attempts[tracked.attempt]
             for uid in tracked.uids:
                 self._uids.pop(uid, None)
+
+    @property
+    def gap(self) -> bool:
+        """Whether the server had forgotten something, and all that stands is known by now."""
+        kinds = {f"{kind.name}/" for kind in NAMESPACED if kind.kind in OWNERS}
+        own = [one for name, one in self.progress.items() if name[: name.find("/") + 1] in kinds]
+        return bool(self.forgot) and all(one.listed for one in own)
 
     @property
     def full(self) -> bool:

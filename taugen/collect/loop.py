@@ -200,7 +200,7 @@ class _Session:
                 self._beat = now + _SOON
                 self._read_logs(now)
                 self._book.settle()
-                if not self._due and (self._book.files or self._book.vanished or self._book.ended()):
+                if not self._due and (self._book.files or self._book.vanished or self._book.gap or self._book.ended()):
                     interval = self._of.settings.interval
                     self._due = max(now + min(_SOON, interval / 10), self._last + interval, now + self._of.sink.wait())
             if self._due and now >= self._due:

@@ -10,8 +10,9 @@ from urllib.parse import quote, unquote
 
 from taugen import __version__
 from taugen.collect import deploy
-from taugen.collect.book import Book, Tracked
+from taugen.collect.book import Book, Tracked, Vanished
 from taugen.collect.deploy import Deploy
+from taugen.evidence.event import TERMINAL, EventType
 from taugen.evidence.paths import AttemptKey, RunKey, node_event, parse
 from taugen.evidence.sink import Conflict, Sink
 from taugen.evidence.store import Branch
@@ -37,6 +38,8 @@ class Writer:
         """Commit what is new; the commit, or empty where there was nothing. Raises `SinkError`, and then nothing is lost."""
         book = self.book
         book.settle()
+        if book.gap:
+            self._remember()
         self._why_gone()
         if not book.files and not book.ended():
             return ""
@@ -105,6 +108,28 @@ class Writer:
                 self._intents[run] = deploy.intent(found)
                 book.add(run.intent, self._intents[run])
                 self._asked.discard(run)
+
+    def _remember(self) -> None:
+        """After a gap that the API server could not bridge: attempts that the branch has without a record, and of which no object stands,
+        ended meanwhile. How, nobody saw; why, the deploy branch may know."""
+        book, branch = self.book, self.sink.branch()
+        runs = branch.runs(book.cluster)
+        for start in range(0, len(runs), _LOOK):
+            attempts = [attempt for found in branch.attempts_of(runs[start : start + _LOOK]).values() for attempt in found]
+            level = branch.folders(attempt.folder for attempt in attempts)
+            away = [attempt for attempt in attempts if "record.json" not in level[attempt.folder] and not self._stands(attempt)]
+            for attempt, events in branch.events_of(away).items():
+                book.tracked(attempt).terminal = any(event.type in TERMINAL for event in events)
+                uid = next((event.uid for event in events if event.type is EventType.SUBMITTED), "")
+                if uid and not book.tracked(attempt).terminal:
+                    stream = min(book.forgot)
+                    book.vanished.append(Vanished(attempt, uid, events[-1].time, stream, book.progress[stream].resume))
+        book.forgot.clear()
+
+    def _stands(self, attempt: AttemptKey) -> bool:
+        """Whether an object of the attempt stands, or its going was seen."""
+        tracked = self.book.attempts.get(attempt)
+        return (tracked is not None and bool(tracked.objects)) or any(gone.attempt == attempt for gone in self.book.vanished)
 
     def _why_gone(self) -> None:
         """Ask the deploy branch why objects are gone; while it can't be asked, they are kept in mind."""

@@ -138,6 +138,24 @@ def test_why_an_object_is_gone_is_known_from_the_deploy_branch(lab, state, expec
     assert "pod-ended" in events
 
 
+@pytest.mark.parametrize(("state", "expected"), [({}, "deleted"), ({"phase": "cancelled"}, "cancelled"), ({"attempt": 2}, "superseded")])
+def test_what_ended_while_nobody_looked_and_the_server_forgot(lab, state, expected):
+    lab.state()
+    with lab.running():
+        begin(lab)
+        play(lab, 6)
+        until(lambda: "pod-started" in lab.events())
+    lab.state(**state) if state else None
+    for kind, name in (("Job", f"{objects.RUN}-1"), ("Pod", f"{objects.RUN}-1-0-abcde"), ("Workload", "job-x")):
+        lab.store.delete(kind, objects.NAMESPACE, name)
+    lab.store.compact()
+    with lab.running("b"):
+        until(lambda: expected in lab.events())
+        if expected != "deleted":
+            until(lambda: lab.branch().record(ATTEMPT))
+            assert lab.branch().record(ATTEMPT)["completeness"]["complete"] is False
+
+
 def test_the_run_that_took_the_place_is_named_whoever_is_seen_first(lab):
     other = job("other-0b1c2d3e-1", "j-9", run="other-0b1c2d3e")
     with lab.running():
