@@ -197,7 +197,7 @@ class _Session:
             self._listen()
             now = clock.now()
             if now >= self._beat:
-                self._beat = now + _SOON
+                self._beat = now + min(_SOON, self._of.settings.interval / 3)
                 self._read_logs(now)
                 self._book.settle()
                 if not self._due and (self._book.files or self._book.vanished or self._book.gap or self._book.ended()):

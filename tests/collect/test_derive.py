@@ -88,6 +88,13 @@ def test_a_job_was_submitted_as_it_was_made():
     assert told(late)["submitted"] == event
 
 
+def test_a_later_attempt_says_where_it_resumes():
+    obj = a_job()
+    obj["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "TAU_RESUME_FROM", "value": "/mnt/out/ckpt/5"}, {"name": "X"}]
+    assert data(obj, "submitted")["resumeFrom"] == "/mnt/out/ckpt/5"
+    assert "resumeFrom" not in data(a_job(), "submitted")
+
+
 def test_the_end_of_a_job():
     done = a_job(conditions=[condition("SuccessCriteriaMet", "True", 9), condition("Complete", "True", 9)])
     failed = a_job(conditions=[condition("Failed", "True", 9, "BackoffLimitExceeded", "Job has reached the specified backoff limit")])

@@ -16,7 +16,7 @@ _MOST_INDEXES = 100_000
 
 def derive(obj: Obj) -> Iterator[Event]:
     """The events that a Job tells of."""
-    yield submitted(obj, shape.text(_first_container(shape.mapping(obj, "spec", "template")), "image"))
+    yield submitted(obj, shape.mapping(obj, "spec", "template", "spec"))
     found, uid = shape.conditions(obj), shape.text(obj, "metadata", "uid")
     suspended = found.get("Suspended")
     if suspended is not None and shape.true(suspended):
@@ -25,8 +25,9 @@ def derive(obj: Obj) -> Iterator[Event]:
     yield from ended(uid, found.get("Complete"), found.get("Failed"))
 
 
-def submitted(obj: Obj, image: str) -> Event:
-    """That the object of an attempt was made. Every object starts with generation 1; Kueue's writes raise it."""
+def submitted(obj: Obj, pod: Obj) -> Event:
+    """That the object of an attempt was made; `pod` is the spec of the pods that run its program. Every object starts with generation 1;
+    Kueue's writes raise it."""
     uid = shape.text(obj, "metadata", "uid")
     named: dict[str, Json] = {
         "uid": uid,
@@ -35,7 +36,12 @@ def submitted(obj: Obj, image: str) -> Event:
         "namespace": shape.text(obj, "metadata", "namespace"),
         "generation": 1,
     }
-    return Event(EventType.SUBMITTED, shape.text(obj, "metadata", "creationTimestamp"), uid, {"object": named, "image": image})
+    main = next(iter(shape.each(pod, "containers")), {})
+    data: dict[str, Json] = {"object": named, "image": shape.text(main, "image")}
+    resume = next((shape.text(one, "value") for one in shape.each(main, "env") if one.get("name") == "TAU_RESUME_FROM"), "")
+    if resume:
+        data["resumeFrom"] = resume
+    return Event(EventType.SUBMITTED, shape.text(obj, "metadata", "creationTimestamp"), uid, data)
 
 
 def ended(uid: str, complete: dict[str, Json] | None, failed: dict[str, Json] | None) -> Iterator[Event]:
@@ -55,7 +61,3 @@ def indexes(listed: str) -> list[int]:
         if first.isdecimal() and (last or first).isdecimal() and int(last or first) - int(first) < _MOST_INDEXES:
             out += range(int(first), int(last or first) + 1)
     return out
-
-
-def _first_container(template: dict[str, Json]) -> dict[str, Json]:
-    return next(iter(shape.each(template, "spec", "containers")), {})

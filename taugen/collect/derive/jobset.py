@@ -14,6 +14,6 @@ def derive(obj: Obj) -> Iterator[Event]:
     """The events that a JobSet tells of."""
     groups = shape.each(obj, "spec", "replicatedJobs")
     pods = shape.mapping(groups[0], "template", "spec", "template", "spec") if groups else {}
-    yield job.submitted(obj, shape.text(next(iter(shape.each(pods, "containers")), {}), "image"))
+    yield job.submitted(obj, pods)
     found = shape.conditions(obj)
     yield from job.ended(shape.text(obj, "metadata", "uid"), found.get("Completed"), found.get("Failed"))

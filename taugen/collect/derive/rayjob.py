@@ -19,7 +19,7 @@ _LOST = ("FAILED", "STOPPED")
 def derive(obj: Obj) -> Iterator[Event]:
     """The events that a RayJob tells of."""
     head = shape.mapping(obj, "spec", "rayClusterSpec", "headGroupSpec", "template", "spec")
-    yield job.submitted(obj, shape.text(next(iter(shape.each(head, "containers")), {}), "image"))
+    yield job.submitted(obj, head)
     uid = shape.text(obj, "metadata", "uid")
     status, stage = shape.text(obj, "status", "jobStatus"), shape.text(obj, "status", "jobDeploymentStatus")
     if not status and not stage:
