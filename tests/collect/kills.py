@@ -84,7 +84,8 @@ def live(folder: Path, day: Day, kills: int, seconds: float, seed: int, faults: 
         player = threading.Thread(target=_play, args=(store, day, seconds), daemon=True)
         player.start()
         for done in range(1, kills + 1):
-            time.sleep(dice.uniform(0.05, 2 * seconds / max(1, kills)))
+            # At random instants: most lives are short, a few long enough for several commits.
+            time.sleep(dice.expovariate(kills / seconds))
             process.kill()
             process.join()
             process = processes.Process(target=work, args=(str(folder), address))

@@ -89,6 +89,13 @@ def test_an_account_that_may_not_read_is_told(lab):
     assert lab.commits() == 0
 
 
+def test_nodes_may_be_closed_to_it(lab):
+    lab.store.fault = lambda request: "403" if request.kind == "Node" else None
+    lab.store.put(job())
+    assert lab.collector().once()
+    assert [said.partition(":")[0] for said in lab.said] == ["nodes"]
+
+
 def test_a_run_without_state_is_recorded_and_says_so(lab):
     lab.store.put(job(conditions=[condition("Complete", "True", 9)]))
     assert lab.collector().once()
