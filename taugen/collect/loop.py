@@ -26,7 +26,8 @@ from taugen.diag import Refused
 from taugen.evidence.redact import Redactor
 from taugen.evidence.sink import Conflict, Full, Rewritten, Sink, Unreachable
 
-_QUEUE = 5000
+_QUEUE, _AT_ONCE = 5000, 500
+"""Items that wait to be taken in, and that are taken in between two looks at what is due: after a long absence there are many."""
 _SOON = 1.0
 """Seconds that the first of several events waits for the others."""
 _READERS = 4
@@ -216,7 +217,7 @@ class _Session:
         """Take in what came, and wait a moment if nothing did."""
         try:
             item = self._out.get(timeout=0.1)
-            for _ in range(_QUEUE):
+            for _ in range(_AT_ONCE):
                 self._take(item)
                 item = self._out.get_nowait()
         except queue.Empty:
