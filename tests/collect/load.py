@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+from hashlib import sha256
 from pathlib import Path
 
 from taugen.collect.runs import Where, reduce
@@ -32,7 +33,8 @@ class Live:
     """Attempts that live, and what happens to them next."""
 
     def __init__(self, count: int) -> None:
-        self.names = [f"load{n}-{n:08x}" for n in range(count)]
+        # Digests are spread over the folders of the branch, as real ones are.
+        self.names = [f"load{n}-{sha256(str(n).encode()).hexdigest()[:8]}" for n in range(count)]
         self.turn = 0
 
     def all(self):
