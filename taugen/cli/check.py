@@ -54,7 +54,7 @@ def command(
 
     place = find_place(directory, trusted)
     # Asked before the rest is loaded: git answers meanwhile.
-    changes = Since(place.root, since, ref) if since is not None else None
+    changes = Since(place.root, (place.trusted if since == trusted else None) or since, ref) if since is not None else None
     from taugen.cli.output import colored
     from taugen.diag import Refused
     from taugen.pipeline.check import judge, unopened

@@ -254,7 +254,11 @@ class CatFile:
     def __init__(self, repo: Path | str, env_extra: Mapping[str, str] | None = None) -> None:
         args = ["cat-file", "--batch"]
         self._said = spool(args)
-        self._process = start(args, cwd=repo, stderr=self._said, env=environment(extra=env_extra))
+        try:
+            self._process = start(args, cwd=repo, stderr=self._said, env=environment(extra=env_extra))
+        except GitError:
+            self._said.close()
+            raise
         self._owner = os.getpid()
         self._end = weakref.finalize(self, _stop_own, self._process, self._said, self._owner)
 
@@ -268,6 +272,11 @@ class CatFile:
     def ours(self) -> bool:
         """Whether this process started it, rather than one that forked since."""
         return self._owner == os.getpid()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can be asked by this process."""
+        return self.ours and self._end.alive and self._process.poll() is None
 
     def close(self) -> None:
         """End the process, as being collected as garbage does; the object is of no use afterwards."""
@@ -315,6 +324,7 @@ class CatFile:
             return None
         last = head.rsplit(b" ", 1)[-1].strip()
         if not last.isdigit():
+            self.close()  # what follows on the pipe would be taken for other answers
             raise GitError(["cat-file"], 128, f"{spec}: {head.decode('utf-8', 'replace').strip()}")
         size = int(last)
         if limit is not None and size > limit:
@@ -341,11 +351,21 @@ def sizes(repo: Path | str, specs: Sequence[str]) -> list[int | None]:
     return [int(line) if line.isdigit() else None for line in out.splitlines()]
 
 
+_tops: dict[str, Path] = {}
+"""Folders, and the working trees that hold them. A command asks often, and nobody moves a repository while it runs."""
+_commits: set[tuple[str, str]] = set()
+"""(repository, id) of commits that were seen: an id stands for one thing for ever."""
+
+
 def toplevel(folder: Path | str) -> Path | None:
     """The root of the working tree that holds `folder`; None outside of a repository. Raises `GitError` in a bare one."""
+    key = os.path.abspath(folder)
+    if (known := _tops.get(key)) is not None and os.path.lexists(known / ".git"):
+        return known
     got = run(["rev-parse", "--show-toplevel"], cwd=folder, check=False)
     if got.code == 0:
-        return Path(os.fsdecode(got.out.removesuffix(b"\n")))
+        top = _tops[key] = Path(os.fsdecode(got.out.removesuffix(b"\n")))
+        return top
     if b"not a git repository" in got.err:
         return None
     raise GitError(["rev-parse", "--show-toplevel"], got.code, got.err.decode("utf-8", "replace"))
@@ -354,6 +374,8 @@ def toplevel(folder: Path | str) -> Path | None:
 def resolve(repo: Path | str, ref: str) -> str:
     """The full id of the commit that `ref` names. Raises `GitError` that says which name is unknown, or has two meanings: a tag, which
     anybody may push that may push at all, goes before the branch of its name (gitrevisions)."""
+    if (str(repo), ref) in _commits:
+        return ref
     args = ["-c", "core.warnAmbiguousRefs=true", "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}"]
     got = run(args, cwd=repo, check=False)
     said = got.err.decode("utf-8", "replace").strip()
@@ -364,7 +386,9 @@ def resolve(repo: Path | str, ref: str) -> str:
     if "is ambiguous" in said and not re.match(r"refs/|HEAD(?![^~^@])", ref):
         why = f"{ref} is the name of a branch and of a tag, or of two of them: write it in full, such as refs/heads/{ref}"
         raise GitError(args[2:], 128, why)
-    return got.out.decode("ascii").strip()
+    found = got.out.decode("ascii").strip()
+    _commits.add((str(repo), found))
+    return found
 
 
 def find(repo: Path | str, name: str) -> str | None:

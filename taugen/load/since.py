@@ -5,6 +5,7 @@ the program is loaded. What must never happen: a changed file that is missing; o
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 from taugen.diag import Refused
@@ -24,35 +25,44 @@ class Since:
         self.added: set[str] = set()
         """Those among `paths` that the ref does not have."""
         places = ["--", *(only or ["."])]
+        self.head = head
         try:
-            base = _parted(folder, ref, head or "HEAD")
+            # The longest walk of all, for which nothing need be known.
+            walk = [Question(["ls-files", "-o", "-z", "--exclude-standard", *places], folder)] if head is None else []
+            self.ref = git.resolve(folder, ref)
+            base = _parted(folder, self.ref, head or "HEAD")
             if head is not None:
                 self._questions = [Question(["diff-tree", "-r", *_DIFF, base, git.resolve(folder, head), *places], folder)]
                 return
-            off = disarmed(folder)
-            untracked = ["ls-files", "-o", "-z", "--exclude-standard", *places]
-            self._questions = [Question(args, folder, off) for args in (["diff-index", *_DIFF, base, *places], untracked)]
+            self._questions = [Question(["diff-index", *_DIFF, base, *places], folder, disarmed(folder)), *walk]
         except git.GitError as error:
             hint = "check the spelling, or fetch it first (actions/checkout: fetch-depth: 0)"
             raise Refused(str(error), hint=hint, code=2) from None
 
-    def paths(self) -> set[str]:
-        """Added, changed, deleted and untracked files; to be asked once. Raises `Refused` where git failed."""
+    def counts_from(self, commit: str, head: str | None) -> bool:
+        """Whether it is the difference between `commit` and the working tree, or the commit `head`."""
+        return self.ref == commit and self.head == head
+
+    def paths(self) -> frozenset[str]:
+        """Added, changed, deleted and untracked files. Raises `Refused` where git failed."""
+        return self._paths
+
+    @cached_property
+    def _paths(self) -> frozenset[str]:
         try:
             differing, *untracked = [question.answer() for question in self._questions]
         except git.GitError as error:
             raise Refused(str(error), code=2) from None
         known = dict(zip(differing[1::2], differing[::2], strict=True))
         self.added = {path for path, status in known.items() if status == "A"}.union(*untracked)
-        return self.added | known.keys()
+        return frozenset(self.added | known.keys())
 
 
 # Submodules: their commits are compared, their working trees never looked into, where git would read the configuration that stands there.
 _DIFF = ("-z", "--name-status", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", "--relative")
 
 
-def _parted(folder: Path, ref: str, head: str) -> str:
-    there = git.resolve(folder, ref)
+def _parted(folder: Path, there: str, head: str) -> str:
     got = git.run(["merge-base", there, head], cwd=folder, check=False)
     # A shallow clone and a branch of its own have no common commit; an unborn branch has none at all.
     return got.out.decode("ascii").split()[0] if got.code == 0 and got.out.strip() else there

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from taugen.diag import Refused
 from taugen.load import git
+from taugen.load.contents import contents
 from taugen.load.nodes import parse
 from taugen.load.root import ROOT_FILE, find_root, refuse_impostor
 from taugen.words import Json
@@ -66,9 +67,8 @@ def _place(directory: Path) -> tuple[Path, Path, str, bool]:
 
 def head(commit: Opened) -> Head | None:
     """What taugen.yaml says; None where it is not plainly what it should be: its model will say why."""
-    with git.CatFile(commit.repo) as objects:
-        raw = objects.read(f"{commit.commit}:{commit.full_path(ROOT_FILE)}")
-    documents, faults = parse(ROOT_FILE, raw or b"")
+    raw = contents(commit.repo, [f"{commit.commit}:{commit.full_path(ROOT_FILE)}"])[0]
+    documents, faults = parse(ROOT_FILE, raw if isinstance(raw, bytes) else b"")
     if faults or len(documents) != 1:
         return None
     data = documents[0].data

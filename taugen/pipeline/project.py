@@ -79,11 +79,11 @@ def open_project(directory: Path, ref: str | None = None, trusted: str | None = 
     return open_place(find_place(directory, trusted), ref)
 
 
-def open_place(place: Place, ref: str | None = None, near: Sequence[str] | None = None) -> Project:
-    """Open the project at a place; with `near`, no more documents are listed than those of the workspaces of these paths. Raises
-    `Refused`."""
+def open_place(place: Place, ref: str | None = None, near: Sequence[str] | None = None, since: Since | None = None) -> Project:
+    """Open the project at a place; with `near`, no more documents are listed than those of the workspaces of these paths. `since` is what
+    is known of its changes already. Raises `Refused`."""
     if place.trusted is not None:
-        return _open_trusted(place, ref, near)
+        return _open_trusted(place, ref, near, since)
     if near is not None:
         item, _ = load_project_file(source_tree(place.root, ref, [ROOT_FILE]))
         places = policy_files(item.spec) if item is not None else []
@@ -94,7 +94,7 @@ def open_place(place: Place, ref: str | None = None, near: Sequence[str] | None 
     return load_project(place.root, source_tree(place.root, ref))
 
 
-def _open_trusted(place: Place, ref: str | None, near: Sequence[str] | None) -> Project:
+def _open_trusted(place: Place, ref: str | None, near: Sequence[str] | None, since: Since | None) -> Project:
     """Policy, overlays, lock and schemas of the trusted commit; documents and code of what is judged."""
     assert place.top is not None
     assert place.trusted is not None
@@ -102,14 +102,15 @@ def _open_trusted(place: Place, ref: str | None, near: Sequence[str] | None) -> 
     if item is None:
         raise Refused(f"{ROOT_FILE} of commit {place.trusted[:12]} can't be read", findings=found)
     places = policy_files(item.spec)
-    changed = Since(place.root, place.trusted, ref, places if all(places) else ())
+    if since is None or not since.counts_from(place.trusted, ref):
+        since = Since(place.root, place.trusted, ref, places if all(places) else ())
     by = GitTree(place.top, place.trusted, place.prefix, places if all(places) else ())
     if linked(by, places):
         by = GitTree(place.top, place.trusted, place.prefix)
     project = load_project(place.root, by, whole=False)
     judged = source_tree(place.root, ref, () if near is None else near or [ROOT_FILE])
     tree = TrustedTree(judged, by, lambda path: _below(path, places))
-    paths = sorted(path for path in changed.paths() if _below(path, places))
+    paths = sorted(path for path in since.paths() if _below(path, places))
     findings = [*project.findings, *unmatched(tree, project.matcher), *_not_judged(place, paths)]
     return replace(project, tree=tree, findings=tuple(findings))
 

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, Refused, has_errors
 from taugen.load import git
+from taugen.load.contents import contents
 from taugen.load.fastimport import Writer
 from taugen.load.glob import GlobError, Matcher
 from taugen.load.tree import LINK, GitTree
@@ -95,8 +96,7 @@ class Reading(Opened):
         """The files of a commit that are there."""
         if not paths:
             return {}
-        with git.CatFile(self.repo) as objects:
-            bodies = list(objects.read_many([f"{commit}:{self.full_path(path)}" for path in paths]))
+        bodies = contents(self.repo, [f"{commit}:{self.full_path(path)}" for path in paths])
         return {path: body for path, body in zip(paths, bodies, strict=True) if isinstance(body, bytes)}
 
     # ---------------------------------------------------------------------------------------------------------------- wishes

@@ -27,7 +27,7 @@ _MOST = 1 << 20
 def touched(place: Place, ref: str | None, since: Since) -> tuple[Project, list[str] | None]:
     """The project and the documents that the change touches, None for all of them."""
     changed = since.paths()
-    project = open_place(place, ref, near(changed))
+    project = open_place(place, ref, near(changed), since)
     policy = policy_files(project.policy.project.spec)
     if place.trusted is None and any(path == where or path.startswith(where + "/") for path in changed for where in policy):
         return open_place(place, ref), None

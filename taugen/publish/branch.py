@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from taugen.diag import Diagnostic, Span
 from taugen.load import git
+from taugen.load.contents import contents
 from taugen.load.tree import GitTree
 from taugen.publish import state, trailers
 from taugen.publish.state import Key, RunState
@@ -19,6 +20,8 @@ from taugen.publish.trailers import Memory
 from taugen.render import file
 from taugen.words.names import slug
 
+_AT_ONCE = 500
+"""States that are held as texts."""
 _LOOKED_BACK = 50
 """Commits that name the Project and are tried in search of one that is as taugen made it."""
 
@@ -88,10 +91,9 @@ class Deployed(Struct, dict=True):
     def load(self, keys: Iterable[Key]) -> None:
         """Read many states in one go."""
         wanted = [key for key in keys if key not in self._states]
-        if not wanted:
-            return
-        with git.CatFile(self.repo) as objects:
-            for key, body in zip(wanted, objects.read_many([f"{self.tip}:{state.state_path(*key)}" for key in wanted]), strict=True):
+        for first in range(0, len(wanted), _AT_ONCE):
+            some = wanted[first : first + _AT_ONCE]
+            for key, body in zip(some, contents(self.repo, [f"{self.tip}:{state.state_path(*key)}" for key in some]), strict=True):
                 self._states[key] = state.read(body, self.project) if isinstance(body, bytes) else None
 
     def states(self) -> list[RunState]:
@@ -126,8 +128,8 @@ class Deployed(Struct, dict=True):
         if self.tip is None or not keys:
             return set()
         places = [(key, path) for key, folder in keys.items() for path in (f"{self.folder}/{folder}", state.state_path(*key))]
-        sizes = git.sizes(self.repo, [f"{self.tip}:{path}" for _, path in places])
-        return {key for (key, _), size in zip(places, sizes, strict=True) if size is not None}
+        found = contents(self.repo, [f"{self.tip}:{path}" for _, path in places], limit=0)
+        return {key for (key, _), content in zip(places, found, strict=True) if content is not None}
 
 
 def deployed(repo: Path, tip: str | None, folder: str, project: str) -> Deployed:

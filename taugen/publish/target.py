@@ -25,12 +25,15 @@ class Target(Struct, frozen=True):
     def of(cls, repo: Path, name: str, remote: str | None) -> "Target":
         """Check what is asked for. Raises `Refused` (exit 2) for no branch name, and for a branch that is checked out."""
         ref = f"refs/heads/{name}"
-        if git.run(["check-ref-format", ref], cwd=repo, check=False).code or name.startswith("-"):
+        plain = name.replace("-", "").replace("_", "").isalnum() and name.isascii()
+        if name.startswith("-") or (not plain and git.run(["check-ref-format", ref], cwd=repo, check=False).code):
             raise Refused(f"{name!r} is no branch name", code=2)
         if remote is None:
-            head = git.run(["symbolic-ref", "-q", "HEAD"], cwd=repo, check=False).out.decode("utf-8", "replace").strip()
-            trees = git.run(["for-each-ref", "--format=%(worktreepath)", ref], cwd=repo).out.decode("utf-8", "replace").strip()
-            if head == ref or trees:
+            out = git.run(["for-each-ref", "--format=%(HEAD) %(worktreepath)", ref], cwd=repo).out.decode("utf-8", "replace")
+            head, trees = out[:1] == "*", out[1:].strip()
+            if not out:  # HEAD may name a branch that has no commit yet
+                head = git.run(["symbolic-ref", "-q", "HEAD"], cwd=repo, check=False).out.decode("utf-8", "replace").strip() == ref
+            if head or trees:
                 hint = "the deploy tree has a branch of its own that nobody checks out: name another with --branch, or leave this one"
                 raise Refused(f"{name} is checked out{f' in {trees}' if trees else ''}", hint=hint, code=2)
         return cls(repo, name, remote)

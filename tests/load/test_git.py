@@ -162,6 +162,12 @@ def test_cat_file(repo):
     assert git.sizes(repo, ["HEAD:a.txt", "HEAD:nothing"]) == [4, None]
 
 
+def test_a_commit_that_was_seen_is_not_asked_for_again(repo, monkeypatch):
+    sha = git.resolve(repo, "HEAD")
+    monkeypatch.setattr(git, "run", lambda *_, **__: pytest.fail("git was asked"))
+    assert git.resolve(repo, sha) == sha
+
+
 def test_cat_file_that_died(repo):
     with git.CatFile(repo) as cat:
         cat._process.kill()
