@@ -6,8 +6,10 @@ cluster, its folder alone says whose it is. What must never happen: whoever may 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from taugen.diag import Diagnostic, Span
 from taugen.evidence.store import Branch, Where, complete

@@ -6,6 +6,8 @@ happen: a branch that moves, a decision against another tip than the one that is
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from taugen.diag import Diagnostic, Refused, ordered
 from taugen.load import git
 from taugen.load.fastimport import Writer
@@ -25,16 +27,16 @@ def once(
     branch = deploy.deployed(reading.repo, tip, reading.output_path, reading.name)
     refused: tuple[Diagnostic, ...] = ()
     allow = request.allow
-    if tip is None:
+    if tip is not None:
+        _may(reading, target, branch, tip)
+    if tip is None or request.accept == tip:
         from taugen.pipeline.rebuild import rebuild
 
-        back = rebuild(reading, target, allow)
+        back = rebuild(reading, target, allow, branch.runs)
         refused, allow = back.refused, allow - back.used
-        branch = Deployed(reading.repo, reading.name, reading.output_path, restored=back.restored)
-    else:
-        _may(reading, target, branch, tip)
+        branch = replace(branch, restored=back.restored)
     with Writer(reading.repo) as writer:
-        wishes = reading.wishes(branch, None if request.dry_run else writer, full=request.full, progress=progress)
+        wishes = reading.wishes(branch, None if request.dry_run else writer, full=request.full or bool(branch.restored), progress=progress)
         decision = decide(branch, wishes, allow=allow, allow_all=reading.project.safety.cancel == "allow")
         _all_back(branch, decision)
         outcome = _outcome(reading, target, wishes, decision)

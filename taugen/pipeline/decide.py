@@ -76,7 +76,8 @@ def _taken(branch: Deployed, wishes: Wishes) -> None:
 
 def _still_there(branch: Deployed, live: list[RunState]) -> None:
     """Raise `Refused` if the live runs stand in another folder than the deploy tree: its path changed."""
-    if live and branch.tip is not None and not branch.files_below([live[0].folder]):
+    live = [run for run in live if run.key not in branch.restored]
+    if live and not branch.files_below([live[0].folder]):
         message = f"the live run {live[0].run_id} does not stand in {branch.folder}/: spec.output.path can't change while runs are live"
         raise Refused(message, hint="write the old path again, or cancel the runs first", code=4)
 

@@ -44,24 +44,26 @@ class Rebuild:
     used: frozenset[str] = frozenset()
 
 
-def rebuild(reading: Reading, target: Target, allow: frozenset[str]) -> Rebuild:
-    """Bring back the runs that evidence knows; nothing where it knows none. Raises `Refused` (exit 4) if one of them can't be brought back
-    and is not allowed to go."""
+def rebuild(reading: Reading, target: Target, allow: frozenset[str], known: frozenset[Key] = frozenset()) -> Rebuild:
+    """Bring back the runs that evidence knows and the branch, which holds the states of `known`, does not; nothing where there are none.
+
+    Raises `Refused` (exit 4) if one of them can't be brought back and is not allowed to go.
+    """
     branch = evidence.find(reading, target)
     if not branch.clusters():
         return Rebuild()
-    runs = branch.runs()
+    every = branch.runs()
+    runs = [key for key in every if (key.workspace, key.run) not in known]
     work = _Work(reading, branch, evidence.trust(reading, branch), allow)
-    if not runs:
+    if not every:
         work.lost = {RunKey(name, "", ""): "evidence is there that this version can't read" for name in branch.clusters()}
     work.all(runs)
     place, remote = reading.project.evidence, reading.project.evidence.url or target.remote
     if work.lost:
         where = f"branch {place.branch}" + (f" of {remote}" if remote else "")
         count = f"{len(work.lost)} run{'s' * (len(work.lost) != 1)}"
-        message = (
-            f"{target.where} is not there, and evidence of its runs ({where}) does not bring back all: {count} would be lost or run again"
-        )
+        gone = "has lost runs" if known else "is not there"
+        message = f"{target.where} {gone}, and evidence ({where}) does not bring back all: {count} would be lost or run again"
         hint = (
             "restore the branch: push the newest commit of it that a clone still has, or the one that Argo CD or Flux synced last; "
             "or let single runs go with --allow-cancel"

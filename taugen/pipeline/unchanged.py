@@ -14,7 +14,7 @@ from taugen.publish.trailers import COMPILER
 def unchanged(request: Request, opened: Opened) -> Outcome | None:
     """The outcome, if the branch was made from this very commit by this compiler, is untouched, and nothing was left open. Raises
     `Refused`."""
-    project = None if request.full or request.allow else head(opened)
+    project = None if request.full or request.allow or request.accept else head(opened)
     if project is None or (request.to or project.url) is not None:
         return None
     target = Target.of(opened.repo, request.branch or project.branch, None)

@@ -39,7 +39,7 @@ class Deployed(Struct, dict=True):
 
     `tip` is None before the first publish. `memory` is what the tip remembers, None where the tip is no untouched commit of this Project;
     `last` and `base` are memory and id of the newest such commit, at or below the tip. `folder` is the deploy tree
-    (Project.spec.output.path). `restored` are the runs of a branch that is made anew from evidence: they count as published.
+    (Project.spec.output.path). `restored` are runs that evidence brings back to a branch that lost them: they count as published.
     """
 
     repo: Path
@@ -69,9 +69,8 @@ class Deployed(Struct, dict=True):
             return frozenset(self.restored)
         listed = git.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", self.tip, state.FOLDER + "/"], cwd=self.repo).out
         parts = (path.split("/") for path in listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
-        return frozenset(
-            (p[2], p[4].removesuffix(".yaml")) for p in parts if len(p) == 5 and p[4].endswith(".yaml") and p[4][-13:-11] == p[3]
-        )
+        found = ((p[2], p[4].removesuffix(".yaml")) for p in parts if len(p) == 5 and p[4].endswith(".yaml") and p[4][-13:-11] == p[3])
+        return frozenset((*self.restored, *found))
 
     @cached_property
     def _by_slug(self) -> Mapping[Key, list[Key]]:

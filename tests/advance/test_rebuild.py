@@ -10,7 +10,7 @@ from taugen.policy import load
 from taugen.publish import state
 from tests.advance.kit import LOST, STARTED, Story, failed, gang, retried
 from tests.advance.test_trust import with_keys
-from tests.publish.kit import DOWNSCALE, FOLD, WHISPER, Fleet, rules
+from tests.publish.kit import DOWNSCALE, FOLD, WHISPER, Fleet, job, rules
 
 ANT, BEE = "protein/ant", "protein/bee"
 DOC, OTHER = "workspaces/protein/d1/tau.yaml", "workspaces/protein/d2/tau.yaml"
@@ -249,3 +249,22 @@ def test_an_intent_of_a_commit_that_is_not_of_these_sources(story):
 def test_evidence_that_this_version_can_not_read(new):
     Story(new).commit({"mesa/runs/odd.json": b"{}"})
     assert "can't read" in new.refused().findings[0].message
+
+
+def test_a_branch_that_was_set_back_and_accepted(story):
+    """Runs that it held later come back as well: they are not published a second time."""
+    tip = story.fleet.tip
+    story.fleet.commit({"workspaces/protein/d3/tau.yaml": job("cat"), "workspaces/protein/d4/tau.yaml": job("dog")})
+    story.fleet.publish()
+    cat, dog = story.run("protein/cat"), story.run("protein/dog")
+    story.intent(cat, dog)
+    story.tell(cat, *STARTED, ("succeeded", 30))
+    story.tell(dog, *STARTED)
+    wanted = story.fleet.manifests(dog)
+    story.fleet.git("update-ref", "refs/heads/deploy", tip)
+    assert "was rewritten" in story.fleet.refused().message
+    outcome = story.fleet.publish(accept=tip)
+    assert (outcome.code, outcome.plan.add, len(outcome.restored)) == (0, [], 2)
+    assert (story.run("protein/cat").phase, story.fleet.manifests(dog)) == ("succeeded", wanted)
+    assert story.fleet.publish(accept=story.fleet.tip).commit is None
+    settled(story)

@@ -175,3 +175,13 @@ def test_objects_of_others_with_the_runs_labels(base, tmp_path):
     story.commit({story.key(ant).of.intent: other.encode()})
     story.tell(ant, *STARTED, ("succeeded", 30))
     assert story.advance().done == []
+
+
+def test_findings_about_many_commits_are_counted(story, keys):
+    ant = story.run(ANT)
+    story.tell(ant, *STARTED, ("succeeded", 30), sign=keys / "mesa")
+    for step in range(25):
+        story.checkpoints(ant, step)
+    outcome = story.advance()
+    assert (story.run(ANT).phase, len(outcome.refused), outcome.code) == ("succeeded", 21, 4)
+    assert any("5 more commits" in found.message for found in outcome.refused)
