@@ -180,7 +180,9 @@ def make(runs: int, seed: int, minutes: float = 1440.0) -> Day:
     for n, name in enumerate(names):
         fate = FATES[n % len(FATES)]
         own = random.Random(f"{seed} {name}")
-        rival = names[dice.randrange(n)] if n and n % 2 else ""
+        # Who takes another's place is there when it does.
+        stand = [name for m, name in enumerate(names[:n]) if FATES[m % len(FATES)] not in ("cancelled", "superseded")]
+        rival = dice.choice(stand) if n % 2 else ""
         life = Life(name, 1, fate, begins[n], own, rival).lived()
         lives.append(life)
         states[name] = ("cancelled", 1) if fate == "cancelled" else ("live", 2 if fate == "superseded" else 1)
