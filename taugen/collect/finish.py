@@ -63,7 +63,6 @@ def finish(tracked: Tracked, intent: bytes | None, branch: Branch, *, book: Book
         prices=settings.prices,
         collector=__version__,
         missing=tuple(sorted(gathered.lost)),
-        resumed_from=next((shape.text(one.data, "resumeFrom") for one in happened if one.type is EventType.SUBMITTED), ""),
     )
     return gathered.files | {attempt.record: record.content(record.build(attempt, meant, happened, extras))}
 

@@ -22,8 +22,8 @@ class EventType(StrEnum):
     """What can happen to an attempt; the values stand in file names."""
 
     SUBMITTED = "submitted"
-    """The Job, JobSet or RayJob was created. data: object {uid, kind, name, namespace, generation}, image, resumeFrom (a checkpoint's path;
-    left out where there is none)."""
+    """The Job, JobSet or RayJob was created. data: object {uid, kind, name, namespace, generation}, image, runtime
+    {envNames, envDigest, secrets (names), command, resumeFrom}."""
     QUEUED = "queued"
     """Kueue made a Workload. data: workload, queue (LocalQueue), tier, priority."""
     INADMISSIBLE = "inadmissible"

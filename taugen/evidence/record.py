@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 Obj = Mapping[str, Json]
 _SEEN = (
-    "admission", "checkpoints", "execution", "interruptions", "logs", "metrics.samples", "platform", "runtime.imageDigests", "usage",
+    "admission", "checkpoints", "execution", "interruptions", "logs", "metrics.samples", "platform", "runtime.command", "runtime.env",
+    "runtime.imageDigests", "runtime.secrets", "usage",
 )  # fmt: skip
 """What the collector verifies, where there is any of it."""
 
@@ -30,7 +31,7 @@ _SEEN = (
 class Extras:
     """What stands beside the events: complete checkpoints; `metrics` with `rows` of the program's history and `samples` of Prometheus;
     `logs` [{path, sha256, bytes, redactions}]; versions of the platform by name; prices of a GPU hour by flavor; the collector's version;
-    what could not be captured (what, why); the checkpoint that the attempt resumed from; the prediction made before."""
+    what could not be captured (what, why); the prediction made before."""
 
     checkpoints: Sequence["Checkpoint"] = ()
     metrics: Obj = field(default_factory=dict)
@@ -39,7 +40,6 @@ class Extras:
     prices: Mapping[str, float] = field(default_factory=dict)
     collector: str = ""
     missing: Sequence[tuple[str, str]] = ()
-    resumed_from: str = ""
     prediction: Obj | None = None
 
 
@@ -51,7 +51,7 @@ def build(attempt: AttemptKey, intent: Obj, events: Iterable[Event], extras: Ext
     metrics = sums.metrics(extras.metrics)
     usage, unknown = sums.usage(happened, past, checkpoints, extras)
     lost = {*extras.missing, *unknown, *_unseen(happened, past, extras)}
-    runtime, execution = _runtime(intent, happened), _execution(happened, past, extras)
+    runtime, execution = _runtime(intent, happened), _execution(happened, past)
     record: dict[str, Json] = {
         "apiVersion": API_VERSION,
         "kind": "RunAttempt",
@@ -123,7 +123,7 @@ def _intent(intent: Obj) -> dict[str, Json]:
 
 
 def _runtime(intent: Obj, happened: Iterable[Event]) -> dict[str, Json]:
-    declared, request = _part(intent, "runtime"), _part(intent, "request")
+    request, started = _part(intent, "request"), _started(happened)
     pulled: dict[str, set[str]] = {}
     images: list[Json] = []
     for event in happened:
@@ -133,11 +133,17 @@ def _runtime(intent: Obj, happened: Iterable[Event]) -> dict[str, Json]:
     return {
         "image": images[0] if images else request.get("image"),
         "imageDigests": {container: [*sorted(found)] for container, found in sorted(pulled.items())},
-        "env": {"names": declared.get("envNames"), "digest": declared.get("envDigest")},
-        "secrets": declared.get("secrets"),
-        "seed": declared.get("seed"),
-        "command": declared.get("command"),
+        "env": {"names": started.get("envNames"), "digest": started.get("envDigest")},
+        "secrets": started.get("secrets"),
+        "seed": _part(intent, "experiment").get("seed"),
+        "command": started.get("command"),
     }
+
+
+def _started(happened: Iterable[Event]) -> dict[str, Json]:
+    """What the newest object of the attempt starts its program with."""
+    found = [_part(event.data, "runtime") for event in happened if event.type is EventType.SUBMITTED]
+    return found[-1] if found else {}
 
 
 def _declared(inputs: Json) -> list[Json]:
@@ -193,7 +199,7 @@ def _interruptions(past: History | None) -> list[Json]:
     ]
 
 
-def _execution(happened: Sequence[Event], past: History | None, extras: Extras) -> dict[str, Json]:
+def _execution(happened: Sequence[Event], past: History | None) -> dict[str, Json]:
     pods = _pods(happened)
     out: dict[str, Json] = {
         "object": _thing(happened) or None,
@@ -202,7 +208,7 @@ def _execution(happened: Sequence[Event], past: History | None, extras: Extras) 
         "gpus": sums.gpus(happened),
         "exitCodes": [*sorted({code for pod in pods for code in _part(pod, "exitCodes").values() if isinstance(code, int)})],
         "oom": any(pod.get("oom") is True for pod in pods),
-        "resumedFrom": extras.resumed_from or None,
+        "resumedFrom": _started(happened).get("resumeFrom") or None,
     }
     if past is None:
         return {**out, "state": None}

@@ -7,6 +7,7 @@ import pytest
 from taugen.collect.derive import job, shape, workload
 from taugen.collect.runs import NODES, Where, reduce
 from taugen.evidence.history import fold
+from taugen.words.canonical import digest
 from tests.collect.objects import (
     ADMISSION,
     IMAGE,
@@ -88,11 +89,16 @@ def test_a_job_was_submitted_as_it_was_made():
     assert told(late)["submitted"] == event
 
 
-def test_a_later_attempt_says_where_it_resumes():
-    obj = a_job()
-    obj["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "TAU_RESUME_FROM", "value": "/mnt/out/ckpt/5"}, {"name": "X"}]
-    assert data(obj, "submitted")["resumeFrom"] == "/mnt/out/ckpt/5"
-    assert "resumeFrom" not in data(a_job(), "submitted")
+def test_what_a_program_is_started_with_is_named_and_never_told():
+    job_ = a_job()
+    container = job_["spec"]["template"]["spec"]["containers"][0]
+    container |= {"command": ["/bin/sh", "/tau/launch/launch.sh"], "args": ["--lr", "1"], "envFrom": [{"secretRef": {"name": "more"}}]}
+    key = {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hub", "key": "token"}}}
+    container["env"] = [{"name": "TAU_RESUME_FROM", "value": "/c/5"}, key, {"name": "EMPTY"}]
+    found = data(job_, "submitted")["runtime"]
+    assert (found["envNames"], found["secrets"], found["resumeFrom"]) == (["EMPTY", "HF_TOKEN", "TAU_RESUME_FROM"], ["hub", "more"], "/c/5")
+    assert found["command"] == ["/bin/sh", "/tau/launch/launch.sh", "--lr", "1"]
+    assert found["envDigest"] == digest({"TAU_RESUME_FROM": "/c/5", "EMPTY": ""})
 
 
 def test_the_end_of_a_job():

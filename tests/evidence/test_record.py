@@ -32,8 +32,11 @@ def admitted(minute, count="8"):
 
 
 OBJECT = {"uid": "6b1e", "kind": "Job", "name": ATTEMPT.object, "namespace": "tau-speech", "generation": 1}
+STARTED = {
+    "envNames": ["HF_TOKEN", "TAU_RUN"], "envDigest": "b" * 64, "secrets": ["hub"], "command": ["sh", "x"], "resumeFrom": "/data/c/5",
+}  # fmt: skip
 BEFORE = [
-    at(0, "submitted", "6b1e", object=OBJECT, image="example.org/train:1"),
+    at(0, "submitted", "6b1e", object=OBJECT, image="example.org/train:1", runtime=STARTED),
     at(1, "queued", workload="job-x", queue="speech", tier="prod", priority=100),
     at(1, "inadmissible", apart="WaitingForQuota", reason="WaitingForQuota", message="8 more needed"),
     at(2, "reserved", clusterQueue="shared"),
@@ -80,7 +83,7 @@ INTENT = {
     "request": {"kind": "job", "nodes": 1, "gpus": 8, "image": "example.org/train:1"},
     "mounts": {"/data": "speech-data"},
     "output": "/data/out",
-    "experiment": {"project": "asr", "group": "sweep-1", "tags": ["a"]},
+    "experiment": {"project": "asr", "group": "sweep-1", "tags": ["a"], "seed": 7},
 }
 EXTRAS = Extras(
     checkpoints=(Checkpoint(20, "/data/c/20", None, 9, "done"), Checkpoint(10, "/data/c/10", None, 9, "done")),
@@ -104,7 +107,6 @@ EXTRAS = Extras(
     platform={"kueue": "0.19.0"},
     prices={"h100": 3.6},
     collector="0.1",
-    resumed_from="/data/c/5",
 )
 
 
@@ -127,6 +129,11 @@ def test_every_section_of_a_run_that_failed_after_an_interruption():
     }
     assert made["intent"]["path"] == "workspaces/speech/tau.yaml"
     assert made["runtime"]["imageDigests"] == {"main": ["example.org/train@sha256:00"]}
+    assert made["runtime"]["env"] == {"names": ["HF_TOKEN", "TAU_RUN"], "digest": "b" * 64}
+    assert (made["runtime"]["secrets"], made["runtime"]["seed"], made["runtime"]["command"]) == (["hub"], 7, ["sh", "x"])
+    assert made["execution"]["resumedFrom"] == "/data/c/5"
+    assert {"runtime.command", "runtime.env", "runtime.secrets"} <= set(made["verified"])
+    assert "runtime.seed" not in made["verified"], "somebody typed it"
     assert (made["request"]["output"], made["request"]["mounts"]) == ("/data/out", {"/data": "speech-data"})
     assert [made["admission"][name] for name in ("queue", "clusterQueue", "tier", "queued", "reserved", "admitted", "ready")] == [
         "speech",
@@ -159,9 +166,8 @@ def test_every_section_of_a_run_that_failed_after_an_interruption():
     assert [one["step"] for one in made["checkpoints"]] == [10, 20]
     assert [one["path"] for one in made["logs"]] == ["a.txt", "b.txt"]
     assert made["completeness"] == {"complete": True, "missing": []}
-    assert made["verified"] == sorted(
-        ["admission", "checkpoints", "execution", "interruptions", "logs", "metrics.samples", "platform", "runtime.imageDigests", "usage"]
-    )
+    seen = ["admission", "checkpoints", "execution", "interruptions", "logs", "metrics.samples", "platform", "usage"]
+    assert made["verified"] == sorted([*seen, *(f"runtime.{part}" for part in ("command", "env", "imageDigests", "secrets"))])
 
 
 def test_gpu_time_is_what_quota_was_held_and_waste_what_no_checkpoint_kept():
@@ -224,7 +230,7 @@ def test_order_and_repetition_do_not_matter(chance: random.Random, again):
     rows = list(EXTRAS.metrics["rows"])
     for listed in (checkpoints, logs, rows):
         chance.shuffle(listed)
-    extras = Extras(checkpoints, {**EXTRAS.metrics, "rows": rows}, logs, EXTRAS.platform, EXTRAS.prices, "0.1", (), "/data/c/5")
+    extras = Extras(checkpoints, {**EXTRAS.metrics, "rows": rows}, logs, EXTRAS.platform, EXTRAS.prices, "0.1")
     assert record.content(built(events, extras)) == record.content(built(ALL))
 
 

@@ -10,6 +10,7 @@ from taugen.collect.derive import shape
 from taugen.collect.derive.shape import Obj
 from taugen.evidence.event import Event, EventType
 from taugen.words import Json
+from taugen.words.canonical import digest
 
 _MOST_INDEXES = 100_000
 
@@ -26,9 +27,10 @@ def derive(obj: Obj) -> Iterator[Event]:
 
 
 def submitted(obj: Obj, pod: Obj) -> Event:
-    """That the object of an attempt was made; `pod` is the spec of the pods that run its program. Every object starts with generation 1;
-    Kueue's writes raise it."""
+    """That the object of an attempt was made; `pod` is the spec of the pods that run the program. Every object starts with generation 1;
+    Kueue's writes raise it, and change neither images nor variables."""
     uid = shape.text(obj, "metadata", "uid")
+    container = next(iter(shape.each(pod, "containers")), {})
     named: dict[str, Json] = {
         "uid": uid,
         "kind": shape.text(obj, "kind"),
@@ -36,12 +38,28 @@ def submitted(obj: Obj, pod: Obj) -> Event:
         "namespace": shape.text(obj, "metadata", "namespace"),
         "generation": 1,
     }
-    main = next(iter(shape.each(pod, "containers")), {})
-    data: dict[str, Json] = {"object": named, "image": shape.text(main, "image")}
-    resume = next((shape.text(one, "value") for one in shape.each(main, "env") if one.get("name") == "TAU_RESUME_FROM"), "")
-    if resume:
-        data["resumeFrom"] = resume
+    data: dict[str, Json] = {"object": named, "image": shape.text(container, "image"), "runtime": _runtime(container)}
     return Event(EventType.SUBMITTED, shape.text(obj, "metadata", "creationTimestamp"), uid, data)
+
+
+def _runtime(container: Obj) -> dict[str, Json]:
+    """What the program is started with: names of variables and of Secrets, never a value; the digest of the values that Git has too."""
+    env = {shape.text(entry, "name"): entry for entry in shape.each(container, "env")}
+    typed: dict[str, Json] = {name: shape.text(entry, "value") for name, entry in env.items() if "valueFrom" not in entry}
+    secrets = {shape.text(entry, "valueFrom", "secretKeyRef", "name") for entry in env.values()}
+    secrets |= {shape.text(entry, "secretRef", "name") for entry in shape.each(container, "envFrom")}
+    return {
+        "envNames": [*sorted(env)],
+        "envDigest": digest(typed),
+        "secrets": [*sorted(secrets - {""})],
+        "command": [*_words(container, "command"), *_words(container, "args")],
+        "resumeFrom": shape.text(env.get("TAU_RESUME_FROM", {}), "value"),
+    }
+
+
+def _words(container: Obj, key: str) -> list[Json]:
+    words = container.get(key)
+    return [word for word in words if isinstance(word, str)] if isinstance(words, list) else []
 
 
 def ended(uid: str, complete: dict[str, Json] | None, failed: dict[str, Json] | None) -> Iterator[Event]:
