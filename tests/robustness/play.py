@@ -58,15 +58,15 @@ def run(workspace: str, raw: bytes, project: str = "examples") -> Faults:
     code = {f"workspaces/{workspace}/{FOLDER}/{name}": text for name, text in seeds.TREE.items()}
     tree = Files({**_files(project), **code, path: raw})
     faults = Faults()
-    began = time.perf_counter()
+    began = time.process_time()
     try:
         first = _compile(project, tree, path, raw)
         second = _compile(project, tree, path, raw)
     except Exception:
         faults.append("raised " + traceback.format_exc(limit=-4))
         return faults
-    if time.perf_counter() - began > SLOW:
-        faults.append(f"took {time.perf_counter() - began:.1f} s")
+    if time.process_time() - began > SLOW:
+        faults.append(f"took {time.process_time() - began:.1f} s")
     findings, compiled = first
     faults.rules = tuple(d.rule for d in findings if d.severity is Severity.ERROR)
     faults += [f"finding: {fault}" for fault in _bad_findings(findings, {path: raw})]
@@ -97,15 +97,15 @@ def policy(project: str, path: str, raw: bytes) -> Faults:
     """Play a project with one policy file replaced."""
     tree = Files({**_files(project), path: raw})
     faults = Faults()
-    began = time.perf_counter()
+    began = time.process_time()
     try:
         first = _platform(tree)
         second = _platform(tree)
     except Exception:
         faults.append("raised " + traceback.format_exc(limit=-4))
         return faults
-    if time.perf_counter() - began > 2 * SLOW:
-        faults.append(f"took {time.perf_counter() - began:.1f} s")
+    if time.process_time() - began > 2 * SLOW:
+        faults.append(f"took {time.process_time() - began:.1f} s")
     findings, rendered = first
     faults.rules = tuple(d.rule for d in findings if d.severity is Severity.ERROR)
     faults += [f"finding: {fault}" for fault in _bad_findings(findings, {**_files(project), path: raw})]
