@@ -56,11 +56,14 @@ def command(
     from taugen.pipeline.collect import Request, collect
 
     clock = Clock()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        # What came so far is committed before the process ends.
-        signal.signal(number, lambda *_: clock.stopped.set())
     request = Request(directory, cluster, config, folder, kubeconfig, context, evidence, deploy, mounts)
-    commit = collect(request, once=once, clock=clock, say=say)
+    # What came so far is committed before the process ends.
+    before = {number: signal.signal(number, lambda *_: clock.stopped.set()) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        commit = collect(request, once=once, clock=clock, say=say)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
     if commit:
         click.echo(commit)
     elif once:

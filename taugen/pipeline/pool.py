@@ -8,6 +8,7 @@ objects: texts go to it as they come, and nobody holds those of all runs.
 import gc
 import multiprocessing
 import os
+import signal
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -123,6 +124,8 @@ def _parallel(job: Job, tasks: Sequence[Task], processes: int) -> Iterator[Done]
 
 def _start(alive: int, ours: int) -> None:
     assert _job is not None
+    # A pool that is broken ends its other workers by this signal, and waits for them: what the parent made of it must not count here.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     tree = _job.compiler.project.tree
     if isinstance(tree, GitTree):
         tree.detach()

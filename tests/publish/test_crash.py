@@ -176,6 +176,15 @@ def test_a_full_disk(ready, disk):
         shutil.rmtree(one.path)
 
 
+@pytest.fixture(params=["SIGTERM ends", "SIGTERM is handled"])
+def handled(request):
+    """What the process makes of SIGTERM, which its workers inherit."""
+    before = signal.signal(signal.SIGTERM, (lambda *_: None) if request.param == "SIGTERM is handled" else signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.usefixtures("handled")
 def test_a_worker_that_is_killed(new, monkeypatch):
     """Out of memory in a process of the pool."""
     new.commit({f"workspaces/protein/n{i}/tau.yaml": job(f"n{i}") for i in range(2 * pool.SERIAL)})
