@@ -6,8 +6,10 @@ same file. What must never happen: a time of the collector's own clock, a fact t
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 
@@ -15,6 +17,7 @@ from taugen.evidence.paths import AttemptKey, stamp
 from taugen.words import Json, canonical
 from taugen.words.canonical import jcs
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z", re.ASCII)
 API_VERSION = "taugen.dev/evidence.v1"
 
 
@@ -147,12 +150,22 @@ def read(content: bytes) -> Event | None:
         return None
 
 
+def _is_time(text: str) -> bool:
+    """Whether a text is a time as the API writes it: readers count with it."""
+    try:
+        return _TIME.fullmatch(text) is not None and datetime.fromisoformat(text) is not None
+    except ValueError:
+        return False
+
+
 def _of(body: Json) -> Event | None:
     if not isinstance(body, dict) or body.get("apiVersion") != API_VERSION:
         return None
     kind, data, time, uid, apart = (body.get(name) for name in ("type", "data", "time", "uid", "apart"))
     apart = "" if apart is None else apart
     if not isinstance(data, dict) or not isinstance(time, str) or not isinstance(uid, str) or not isinstance(apart, str):
+        return None
+    if not _is_time(time):
         return None
     known = _TYPES.get(kind) if isinstance(kind, str) else None
     return Event(known, time, uid, data, apart) if known is not None else None

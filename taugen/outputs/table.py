@@ -24,11 +24,15 @@ def ago(time: str, now: datetime) -> str:
 
 
 def span(start: str, end: datetime | str) -> str:
-    """How long from one time to another, in its largest unit: ``3 h``; ``-`` where one of them is missing."""
+    """How long from one time to another, in its largest unit: ``3 h``; ``-`` where one of them is missing or none (who writes names of
+    files by hand may write any)."""
     if not start or not end:
         return "-"
-    until = datetime.fromisoformat(end).astimezone(UTC) if isinstance(end, str) else end
-    seconds = max(0, int((until - datetime.fromisoformat(start)).total_seconds()))
+    try:
+        until = datetime.fromisoformat(end).astimezone(UTC) if isinstance(end, str) else end
+        seconds = max(0, int((until - datetime.fromisoformat(start)).total_seconds()))
+    except ValueError:
+        return "-"
     size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= size), (1, "s"))
     return f"{seconds // size} {unit}"
 

@@ -105,3 +105,10 @@ def test_events_of_nodes_stand_by_day():
     assert paths.parse(path) is None
     for bad in (path.replace("/04/", "/05/"), path.replace("-node-", "-note-"), path + "x", one.path(RUN.attempt(1))):
         assert paths.node_event(bad) is None
+
+
+@pytest.mark.parametrize("time", ["", "2026", "2026-13-04T10:00:00Z", "2026-05-04T10:00:00", "2026-05-04T10:00:00+02:00"])
+def test_what_has_no_time_is_no_event(time):
+    content = Event(EventType.ADMITTED, T(1), "u").content()
+    assert event.read(content) is not None
+    assert event.read(content.replace(T(1).encode(), time.encode())) is None

@@ -138,6 +138,24 @@ def test_tabs_and_progress_bars_are_readable(played, taugen):
     assert shown == ["a       b", "10%", "20%", "\\u2028é", "", "end"]
 
 
+def test_what_somebody_wrote_by_hand_breaks_nothing(played, taugen):
+    fleet, run, evidence = played
+    attempt = run.attempt(2)
+    bad = b'{"apiVersion": "taugen.dev/evidence.v1", "type": "evicted", "time": "soon", "uid": "u", "data": {"by": [], "reason": 7}}'
+    evidence.commit("mesa", {
+        f"{attempt.folder}/events/20269999T999999Z-failed-0123456789abcdef.json": b"{}",
+        f"{attempt.folder}/events/20260504T110000Z-evicted-0123456789abcdef.json": bad,
+        attempt.record: b'{"usage": [], "completeness": {"missing": [1]}, "admission": 3}',
+        attempt.series("checkpoints", 1): b"junk\n[]\n{}\n",
+    })  # fmt: skip
+    for form in ("text", "json", "yaml"):
+        done = taugen("show", "climate/downscale", "-o", form, cwd=fleet.path)
+        assert done.code == 0, done.err
+    for form in ("table", "json", "yaml"):
+        assert taugen("runs", "-o", form, cwd=fleet.path).code == 0
+    assert taugen("evidence", "export", "--all", "--as", "mlflow", "-o", str(fleet.path / "out"), cwd=fleet.path).code == 0
+
+
 def test_lines_of_several_containers_name_theirs(played, taugen):
     fleet, run, evidence = played
     evidence.commit("mesa", {run.attempt(2).log(f"x-{n}", "main", 0): f"rank {n}\n".encode() for n in (0, 1)})
