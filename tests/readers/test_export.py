@@ -99,7 +99,7 @@ def test_mlflow_loads_runs_params_and_metrics(ended, taugen, tmp_path, monkeypat
     assert [run.data.tags["mlflow.parentRunId"] for run in (first, second)] == [parent.info.run_id] * 2
     assert [run.info.status for run in (parent, first, second)] == ["FINISHED", "FAILED", "FINISHED"]
     assert second.data.params == {
-        "lr": "0.002", "model.depth": "4", "model.act": "gelu", "gates": "[1,2]",
+        "lr": "0.002", "model.depth": "4", "model.act": "gelu", "gates": "[1,2]", "seed": "7",
         "request.nodes": "2", "request.gpus": "8", "request.gpuClass": "h200-141gb", "request.profile": "h200-node",
     }  # fmt: skip
     history = client.get_metric_history(second.info.run_id, "loss/_")
