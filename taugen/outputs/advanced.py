@@ -1,34 +1,27 @@
 """What `advance` tells people: what it did to which run and why, what waits until when, whose evidence it refused."""
 
+from functools import partial
+
 from taugen.advance.decide import Retry
-from taugen.outputs import text
+from taugen.outputs import entries, text
 from taugen.pipeline.advance import Outcome
-from taugen.words.names import printable
 
 _LISTED = 20
 """Runs that are listed; the rest is counted."""
-_COLOURS = {"retry": "32", "retire": "36", "wait": "33"}
 
 
 def write(outcome: Outcome, *, dry_run: bool = False, color: bool = False) -> str:
     """The report, without a final newline: refusals, one line for each run that is concerned, the verdict last."""
+    listed = partial(entries.listed, limit=_LISTED, color=color)
     out: list[str] = []
     if outcome.refused:
         out.append(text.findings(outcome.refused, lambda _file, _line: None, color=color))
     retried = [f"{state.run_id}  {action.why}" for state, action in outcome.done if isinstance(action, Retry)]
     retired = [f"{state.run_id}  {action.why}" for state, action in outcome.done if not isinstance(action, Retry)]
-    out += _listed("retry", retried, color)
-    out += _listed("retire", retired, color)
-    out += _listed("wait", [f"{state.run_id}  {action.why}" for state, action in outcome.waiting], color)
+    out += listed("retry", retried)
+    out += listed("retire", retired)
+    out += listed("wait", [f"{state.run_id}  {action.why}" for state, action in outcome.waiting])
     return "\n".join([*out, _verdict(outcome, len(retried), len(retired), dry_run=dry_run)])
-
-
-def _listed(word: str, entries: list[str], color: bool) -> list[str]:  # noqa: FBT001
-    if len(entries) > _LISTED:
-        entries = [*entries[:_LISTED], f"and {len(entries) - _LISTED} more"]
-    shown = f"{word:>9}"
-    shown = f"\x1b[{_COLOURS[word]}m{shown}\x1b[0m" if color else shown
-    return [f"{shown}  {printable(entry)}" for entry in entries]
 
 
 def _verdict(outcome: Outcome, retried: int, retired: int, *, dry_run: bool) -> str:

@@ -1,35 +1,35 @@
 """What `publish` tells people: what was committed, what waits, what was held back and why, and what to do next."""
 
+from functools import partial
+
 from taugen.diag import Severity
-from taugen.outputs import text
+from taugen.outputs import entries, text
 from taugen.outputs.text import Lines
 from taugen.pipeline.outcome import Outcome
 from taugen.words.names import printable
 
 _LISTED = 10
 """Entries of a list that are shown; the rest is counted."""
-_COLOURS = {"restore": "32", "add": "32", "cancel": "31", "replace": "31", "wait": "33", "held back": "33", "goes on": "33", "ended": "36"}
 
 
 def write(outcome: Outcome, lines: Lines, *, dry_run: bool = False, color: bool = False) -> str:
     """The report, without a final newline: findings, refusals, one line for each run that is concerned, the verdict last."""
     plan = outcome.plan
+    listed = partial(entries.listed, limit=_LISTED, color=color)
     out: list[str] = []
     if outcome.findings:
         out.append(text.findings(outcome.findings, lines, color=color))
     if outcome.refused:
         out.append(text.findings(outcome.refused, lambda _file, _line: None, color=color))
-    out += _listed("restore", [f"{s.run_id}  ({s.phase}, attempt {s.attempt})" for s in outcome.restored], color)
-    out += _listed("add", [f"{w.run_id}  ({w.file})" for w in plan.add], color)
+    out += listed("restore", [f"{s.run_id}  ({s.phase}, attempt {s.attempt})" for s in outcome.restored])
+    out += listed("add", [f"{w.run_id}  ({w.file})" for w in plan.add])
     for phase, word in (("cancelled", "cancel"), ("replaced", "replace")):
-        out += _listed(word, [f"{s.run_id}  ({s.cluster})" for s, why in plan.end if why == phase], color)
+        out += listed(word, [f"{s.run_id}  ({s.cluster})" for s, why in plan.end if why == phase])
     settle = "`on_edit: replace` lets the edited one take over, `cancelled: true` or --allow-cancel ends the older one"
-    out += _listed("wait", [f"{w.run_id}  (until {older.run_id} has ended: {settle})" for w, older in plan.waiting], color)
-    out += _listed("held back", sorted({w.file for w in plan.held}), color)
-    out += _listed("goes on", [f"{s.run_id}  (its document can't be read)" for s in plan.unread], color)
-    out += _listed(
-        "ended", [f"{w.run_id}  (does not start again: bump `generation` in {w.file} for a new run)" for w in plan.ended_before], color
-    )
+    out += listed("wait", [f"{w.run_id}  (until {older.run_id} has ended: {settle})" for w, older in plan.waiting])
+    out += listed("held back", sorted({w.file for w in plan.held}))
+    out += listed("goes on", [f"{s.run_id}  (its document can't be read)" for s in plan.unread])
+    out += listed("ended", [f"{w.run_id}  (does not start again: bump `generation` in {w.file} for a new run)" for w in plan.ended_before])
     out += outcome.notes
     if outcome.older_policy:
         count = f"{outcome.older_policy} of {outcome.live} live runs"
@@ -39,14 +39,6 @@ def write(outcome: Outcome, lines: Lines, *, dry_run: bool = False, color: bool 
         more = f" and {len(outcome.left_out) - 3} more" if len(outcome.left_out) > 3 else ""
         out.append(f"not committed, so not published: {shown}{more}")
     return "\n".join([*out, _verdict(outcome, dry_run=dry_run)])
-
-
-def _listed(word: str, entries: list[str], color: bool) -> list[str]:  # noqa: FBT001
-    if len(entries) > _LISTED:
-        entries = [*entries[:_LISTED], f"and {len(entries) - _LISTED} more"]
-    shown = f"{word:>9}"
-    shown = f"\x1b[{_COLOURS[word]}m{shown}\x1b[0m" if color else shown
-    return [f"{shown}  {printable(entry)}" for entry in entries]
 
 
 def _verdict(outcome: Outcome, *, dry_run: bool) -> str:

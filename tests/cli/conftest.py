@@ -1,22 +1,5 @@
 """A person's machine: a home without a past, git that knows a name."""
 
-import pytest
+from tests.homekit import ada, home, taugen
 
-from tests.cli.kit import Taugen
-
-
-@pytest.fixture
-def taugen(capfd):
-    return Taugen(capfd)
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path_factory, monkeypatch):
-    folder = tmp_path_factory.mktemp("home")
-    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TAUGEN_CACHE", "FORCE_COLOR", "GIT_CONFIG_GLOBAL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    monkeypatch.setenv("NO_COLOR", "1")
-    (folder / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
-    return folder
+__all__ = ["ada", "home", "taugen"]
