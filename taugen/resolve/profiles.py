@@ -4,19 +4,18 @@ In: what the document says about its shape (`Typed`) and the workspace's profile
 value that the profile sets and `override` leaves out is fixed; what it leaves out is free.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
 from taugen.policy.model import Bounds, Profile
 from taugen.policy.set import Item
+from taugen.resolve.bounds import Compare, order, outside
 from taugen.resolve.case import KIND, Case
 from taugen.resolve.program import typed_nodes
 from taugen.resolve.queues import Queues
 from taugen.resolve.sizes import times
 from taugen.words import Path, durations, quantity, suggest
-from taugen.words.errors import TextError
 
 PROFILE: Path = ("policy", "profile")
 _SHAPING: tuple[Path, ...] = (
@@ -205,9 +204,6 @@ def _applies(profile: Profile, case: Case) -> str | None:
     return None
 
 
-Compare = Callable[[str, str], int]
-
-
 class _Check(Struct):
     """Holds values against one profile."""
 
@@ -269,7 +265,7 @@ def _per_gpu(check: _Check, name: str, gpus: int | None, given: tuple[str, str |
         if breach is not None:
             check.found.append(breach)
     most = bounds.max if bounds is not None else derived
-    if limit is not None and most is not None and (_order(quantity.compare, limit, most) or 0) > 0:
+    if limit is not None and most is not None and (order(limit, most) or 0) > 0:
         where: Path = ("override", name) if bounds is not None else (source,)
         check.found.append(
             Breach(("compute", limit_name), f"{limit_name} is {limit}", f"allows at most {most}", f"write {most} or less", where)
@@ -277,23 +273,8 @@ def _per_gpu(check: _Check, name: str, gpus: int | None, given: tuple[str, str |
 
 
 def _outside(name: str, said: str, value: str, bounds: Bounds, *, path: Path, compare: Compare | None) -> Breach | None:
-    limit: Path = ("override", name)
-    if bounds.oneOf is not None and not any(value == choice or _order(compare, value, choice) == 0 for choice in bounds.oneOf):
-        listed = ", ".join(bounds.oneOf)
-        return Breach(path, said, f"allows only {listed}", f"write one of {listed}", limit)
-    if bounds.max is not None and (_order(compare, value, bounds.max) or 0) > 0:
-        return Breach(path, said, f"allows at most {bounds.max}", f"write {bounds.max} or less", limit)
-    if bounds.min is not None and (_order(compare, value, bounds.min) or 0) < 0:
-        return Breach(path, said, f"allows no less than {bounds.min}", f"write {bounds.min} or more", limit)
-    return None
-
-
-def _order(compare: Compare | None, value: str, bound: str) -> int | None:
-    """How `value` stands to a bound; None for names, and for a bound that is no quantity (a rule of policy says so)."""
-    try:
-        return None if compare is None else compare(value, bound)
-    except TextError:
-        return None
+    found = outside(value, bounds, compare)
+    return None if found is None else Breach(path, said, found.says, found.hint, ("override", name))
 
 
 def _compare_durations(first: str, second: str) -> int:

@@ -30,30 +30,17 @@ from typing import Any
 from taugen.diag import Diagnostic, Severity
 from taugen.policy import model
 from taugen.policy.set import Item, Policy
-from taugen.validate.rules.document import _images
+from taugen.validate.rules.policy import _images
 from taugen.words import Path
-from taugen.words.errors import shown
 
 ID = "default-image"
+_UNPINNED = {"required": Severity.ERROR, "warn": Severity.WARNING}
 
 
 def check(policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule."""
-    platform = policy.platform
-    images = platform.spec.images if platform is not None else model.Images()
     for item, path, reference in _named(policy):
-        image = _images.read(reference)
-        if image is None:
-            message = f"{shown(reference)} is no image reference"
-            yield item.finding(ID, path, message, hint="write registry/name@sha256:digest, in lower case")
-        elif not _images.allowed(policy, image):
-            message = f"{reference} is not in a place that images.allow lists ({', '.join(images.allow or ['none'])})"
-            origin = platform.span(("images", "allow"), key=True) if platform is not None else None
-            yield item.finding(ID, path, message, hint="use an image from there, or add its place to the list", origin=origin)
-        elif image.digest is None:
-            severity = Severity.ERROR if images.digests == "required" else Severity.WARNING
-            message = f"{reference} has no digest: what it names can change"
-            yield item.finding(ID, path, message, hint="write name@sha256:digest", severity=severity)
+        yield from _images.judged(policy, item, path, reference, rule=ID, unpinned=_UNPINNED)
 
 
 def _named(policy: Policy) -> Iterator[tuple[Item[Any], Path, str]]:

@@ -56,8 +56,8 @@ from typing import Any
 from taugen.diag import Diagnostic
 from taugen.policy import model
 from taugen.policy.set import Item, Policy
-from taugen.words import Path, quantity
-from taugen.words.errors import TextError
+from taugen.resolve.bounds import outside
+from taugen.words import Path
 
 ID = "default-over-profile"
 
@@ -92,21 +92,8 @@ def _outside(layer: Item[Any], field: str, profile: Item[model.Profile], name: s
     value, bounds = _default(layer, field), profile.spec.override[name]
     assert value is not None
     place: Path = ("defaults", "compute", field)
-    origin = profile.span(("override", name), key=True)
-    for bound, side, says in ((bounds.max, 1, "at most"), (bounds.min, -1, "no less than")):
-        if bound is not None and _compare(value, bound) == side:
-            text = f"the default of {field} is {value}, and Profile {profile.name} allows {says} {bound}"
-            return layer.finding(ID, place, text, hint=f"write {bound} or {'less' if side > 0 else 'more'}", origin=origin)
-    if bounds.oneOf is not None and all(_compare(value, choice) in {-1, 1} for choice in bounds.oneOf):
-        listed = ", ".join(bounds.oneOf)
-        return layer.finding(ID, place, f"the default of {field} is {value}, and Profile {profile.name} allows only {listed}",
-                             hint=f"write one of {listed}", origin=origin)  # fmt: skip
-    return None
-
-
-def _compare(value: str, bound: str) -> int:
-    """-1, 0, 1; 2 for a bound that is no quantity: profile-override says so."""
-    try:
-        return quantity.compare(value, bound)
-    except TextError:
-        return 2
+    found = outside(value, bounds)
+    if found is None:
+        return None
+    text = f"the default of {field} is {value}, and Profile {profile.name} {found.says}"
+    return layer.finding(ID, place, text, hint=found.hint, origin=profile.span(("override", name), key=True))
