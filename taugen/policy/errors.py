@@ -17,30 +17,12 @@ from taugen.diag import Diagnostic
 from taugen.load.nodes import Document
 from taugen.words import Path, confusables, dotted, suggest
 from taugen.words.errors import shown
+from taugen.words.kinds import BOUNDS, MOST_DIGITS, WANTED
 
 Words = tuple[str, str, str]
 """Rule, message, hint."""
 Guide = Callable[[Path, str, object], "Words | None"]
 """(path, pydantic's kind of error, value) -> better words for a mistake that is known; None: an ordinary one."""
-
-_MOST_DIGITS = 18
-_WANTED = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "list_type": "a list",
-    "dict_type": "a mapping",
-    "model_type": "a mapping",
-    "model_attributes_type": "a mapping",
-}
-_BOUNDS = {
-    "greater_than_equal": ("ge", "at least"),
-    "greater_than": ("gt", "more than"),
-    "less_than_equal": ("le", "at most"),
-    "less_than": ("lt", "less than"),
-}
 
 
 def findings(
@@ -88,12 +70,12 @@ def _words(document: Document, model: type[BaseModel], path: Path, below: Path, 
         return _unknown(model, below[:-1], field)
     if kind == "missing":
         return "field-missing", f"{dotted(path[:-1])} has no {field}", _describe(model, below)
-    if kind in _WANTED:
-        return "value-type", *_type(document, path, field, error["input"], _WANTED[kind])
+    if kind in WANTED:
+        return "value-type", *_type(document, path, field, error["input"], WANTED[kind])
     if kind == "literal_error":
         return "value-choice", *_literal(model, below, field, error["input"])
-    if kind in _BOUNDS:
-        name, word = _BOUNDS[kind]
+    if kind in BOUNDS:
+        name, word = BOUNDS[kind]
         return (
             "value-range",
             f"{field} is {error['input']}, but {word} {_number(context[name])} is wanted",
@@ -118,7 +100,7 @@ def _type(document: Document, path: Path, field: str, value: object, wanted: str
     message = f"{field} is {_named(value)}, but {wanted} is wanted"
     if wanted == "text" and typed is not None:
         return message, f'quote it: "{typed}"'
-    number = isinstance(value, str) and value.isascii() and value.strip("0").isdecimal() and len(value) <= _MOST_DIGITS
+    number = isinstance(value, str) and value.isascii() and value.strip("0").isdecimal() and len(value) <= MOST_DIGITS
     if isinstance(value, str) and number and wanted == "a whole number":
         return message, f"write {value.lstrip('0')} without quotes"
     if wanted == "a list" and isinstance(value, str):

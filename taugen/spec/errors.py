@@ -14,27 +14,10 @@ from taugen.spec.draft import Draft
 from taugen.spec.types import kind_of
 from taugen.words import Json, Path, dotted, suggest
 from taugen.words.errors import shown
+from taugen.words.kinds import BOUNDS, MOST_DIGITS, WANTED
 
 MOST_EXPLAINED = 200
 """Findings of one document; further ones are counted."""
-_MOST_DIGITS = 18
-_WANTED = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "list_type": "a list",
-    "dict_type": "a mapping",
-    "model_type": "a mapping",
-    "model_attributes_type": "a mapping",
-}
-_BOUNDS = {
-    "greater_than_equal": ("ge", "at least"),
-    "greater_than": ("gt", "more than"),
-    "less_than_equal": ("le", "at most"),
-    "less_than": ("lt", "less than"),
-}
 _EXAMPLES = {
     "text": "write one text",
     "whole": "write a whole number, such as 1",
@@ -96,12 +79,12 @@ def _finding(draft: Draft, path: Path, error: ErrorDetails) -> Diagnostic:
             "field-missing", f"{dotted(parent)} has no {path[-1]}", draft.document.span(parent), dotted((*parent, path[-1])), hint
         )
     on_key = "[key]" in error["loc"] or kind in {"too_long", "too_short"}
-    if kind in _WANTED:
-        rule, (message, hint) = "value-type", _type(draft, path, typed, error["input"], _WANTED[kind])
+    if kind in WANTED:
+        rule, (message, hint) = "value-type", _type(draft, path, typed, error["input"], WANTED[kind])
     elif kind == "literal_error":
         rule, (message, hint) = "value-choice", _choice(path, typed, error["input"])
-    elif kind in _BOUNDS:
-        name, word = _BOUNDS[kind]
+    elif kind in BOUNDS:
+        name, word = BOUNDS[kind]
         rule, message, hint = (
             "value-range",
             f"{dotted(typed)} is {_cut(error['input'])}, but {word} {context[name]} is wanted",
@@ -124,7 +107,7 @@ def _type(draft: Draft, path: Path, typed: Path, value: Any, wanted: str) -> tup
         return message, f'quote it: "{text}"'
     if wanted == "a mapping" and known is not None and known.model is not None:
         return message, f"its keys are {', '.join(fields.keys(path))}"
-    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS and wanted == "a whole number":
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= MOST_DIGITS and wanted == "a whole number":
         return message, f"write {value} without quotes"
     if known is not None and known.shape == "list" and isinstance(value, str):
         return message, f"write [{shown(value)}]"
