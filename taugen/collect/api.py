@@ -10,6 +10,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import quote, urlencode
@@ -88,6 +90,10 @@ class Change:
 class Api(Protocol):
     """What the collector asks of a cluster."""
 
+    @property
+    def date(self) -> str:
+        """The API server's own time (RFC 3339, UTC) at its newest answer that was none of an error; empty before the first."""
+
     def list(self, resource: Resource, namespace: str) -> Iterator[tuple[list[Object], str]]:
         """Pages of objects, each with the resourceVersion that the whole list stands for. Raises ApiError."""
 
@@ -110,6 +116,12 @@ class Server:
 
     def __init__(self, host: str, pool: "urllib3.PoolManager", auth: Callable[[], Mapping[str, str]]) -> None:
         self._host, self._pool, self._auth = host.rstrip("/"), pool, auth
+        self._date = ""
+
+    @property
+    def date(self) -> str:
+        """As `Api.date`."""
+        return self._date
 
     def list(self, resource: Resource, namespace: str) -> Iterator[tuple[list[Object], str]]:
         """As `Api.list`."""
@@ -159,12 +171,22 @@ class Server:
             try:
                 if answer.status >= 300:
                     raise _fault(answer.status, answer.headers.get("Retry-After", ""), answer.read(1 << 16))
+                # Several servers may answer, whose clocks differ a little.
+                self._date = max(self._date, dated(answer.headers.get("Date", "")))
                 yield answer
             finally:
                 # A stream that nobody reads to its end can't be used again.
                 answer.close()
         except (HTTPError, OSError) as error:
             raise Unreachable(f"{path}: {type(error).__name__}: {error}") from None
+
+
+def dated(header: str) -> str:
+    """The time in an HTTP Date header (RFC 9110, 5.6.7) as RFC 3339 in UTC; empty where there is none."""
+    try:
+        return parsedate_to_datetime(header).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except ValueError:
+        return ""
 
 
 def _body(answer: "urllib3.BaseHTTPResponse") -> Object:

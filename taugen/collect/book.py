@@ -265,6 +265,11 @@ class Book:
         """Forget a file that need not be committed."""
         self._bytes -= len(self.files.pop(path)[1])
 
+    @property
+    def lives(self) -> bool:
+        """Whether an object stands of an attempt that is not over."""
+        return any(t.objects and not t.terminal for t in self.attempts.values())
+
     def open(self) -> list[Tracked]:
         """The attempts that wait for their record, and of which no object stands that would bring them to mind after a restart."""
         return [t for t in self.attempts.values() if t.terminal and not t.recorded and not t.objects]

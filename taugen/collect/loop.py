@@ -137,7 +137,8 @@ class Collector:
         return [Stream(s.resource, s.namespace, shared, resume.get(s.name, "")) for s in streams]
 
     def _writer(self, book: Book) -> Writer:
-        return Writer(book, self.deploy, self.sink, partial(finish.finish, book=book, settings=self.settings))
+        made = partial(finish.finish, book=book, settings=self.settings)
+        return Writer(book, self.deploy, self.sink, made, lambda: self.api.date)
 
     # -------------------------------------------------------------------------------------------------------------------------- logs
 
@@ -205,7 +206,8 @@ class _Session:
                 self._beat = now + min(_SOON, self._of.settings.interval / 3)
                 self._read_logs(now)
                 self._book.settle()
-                if not self._due and (self._book.files or self._book.vanished or self._book.gap or self._book.ended()):
+                news = self._book.files or self._book.vanished or self._book.gap or self._book.ended()
+                if not self._due and (news or self._writer.quiet):
                     interval = self._of.settings.interval
                     self._due = max(now + min(_SOON, interval / 10), self._last + interval, now + self._of.sink.wait())
             if self._due and now >= self._due:
@@ -216,10 +218,9 @@ class _Session:
     def _listen(self) -> None:
         """Take in what came, and wait a moment if nothing did."""
         try:
-            item = self._out.get(timeout=0.1)
-            for _ in range(_AT_ONCE):
-                self._take(item)
-                item = self._out.get_nowait()
+            self._take(self._out.get(timeout=0.1))
+            for _ in range(_AT_ONCE - 1):
+                self._take(self._out.get_nowait())
         except queue.Empty:
             return
 

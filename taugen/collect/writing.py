@@ -25,24 +25,27 @@ _LOOK = 2000
 
 @dataclass
 class Writer:
-    """Turns a book into commits. `finish` makes the last files of an attempt that is over, from what the branch and the book have of it."""
+    """Turns a book into commits. `finish` makes the last files of an attempt that is over, from what the branch and the book have of it;
+    `now` is the API server's time, empty where it is not known."""
 
     book: Book
     deploy: Deploy
     sink: Sink
     finish: Callable[[Tracked, bytes | None, Branch], Mapping[str, bytes]]
+    now: Callable[[], str]
     _intents: dict[RunKey, bytes] = field(default_factory=dict)
     _asked: set[RunKey] = field(default_factory=set)
 
     def write(self) -> str:
-        """Commit what is new; the commit, or empty where there was nothing. Raises `SinkError`, and then nothing is lost."""
+        """Commit what is new, or that there was nothing new for long; the commit, or empty where there is none. Raises `SinkError`, and
+        then nothing is lost."""
         book = self.book
         book.settle()
         if book.gap:
             self._remember()
         self._why_gone()
         if not book.files and not book.ended():
-            return ""
+            return self._beat()
         branch = self.sink.branch()
         self.known([book.tracked(attempt) for attempt in self._touched()], branch)
         self._drop_known()
@@ -52,9 +55,9 @@ class Writer:
             files |= self.finish(tracked, self._intents.get(tracked.attempt.of), branch)
         files = dict(sorted(files.items()))
         if not files:
-            return ""
+            return self._beat()
         try:
-            commit = self.sink.append(files, _subject(files), self._trailers(files), _time(files))
+            commit = self.sink.append(files, _subject(files), self._trailers(files), _time(files) or self.now())
         except Conflict:
             # Somebody wrote the same event: what the branch has stays, and is looked at again.
             for attempt in self._touched():
@@ -64,6 +67,15 @@ class Writer:
             tracked.recorded = True
         book.committed(files)
         return commit
+
+    @property
+    def quiet(self) -> bool:
+        """Whether it is time to say that the collector lives: something of taugen's does, and nothing was committed for long."""
+        now = self.now()
+        return bool(now) and self.sink.quiet(now) and self.book.lives
+
+    def _beat(self) -> str:
+        return self.sink.beat(self.book.cluster, self._trailers({}), self.now()) if self.quiet else ""
 
     def _touched(self) -> list[AttemptKey]:
         places = (parse(path) for path in self.book.files)

@@ -4,6 +4,7 @@ In: commits with the files that each added. Out: `Seen`: findings, and what is t
 depend on each other, so that several processes share them. What must never happen: an exception, whatever the files hold.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,6 +17,7 @@ from taugen.load import git
 from taugen.load.partial import Objects
 
 FILE = "100644"
+_COLLECTOR = re.compile(r"taugen collector ([a-z0-9.-]+)")
 Added = tuple[Commit, list[Change]]
 """A commit, and the files that it added."""
 
@@ -55,6 +57,9 @@ def look(objects: Objects, block: Sequence[Added]) -> Seen:
             files[change.path] = content if place is not None and trailers.needs_content(place) else None
             seen.findings += _file(seen, commit, change, place, content)
         seen.findings += _said(commit, files)
+        if not commit.changes and (by := _COLLECTOR.fullmatch(commit.author)) is not None:
+            # It says that this collector lives, which nobody else may say.
+            seen.clusters.setdefault(by[1], {}).setdefault(commit.sha, ".")
     return seen
 
 

@@ -28,6 +28,8 @@ _LOOSE = 3000
 _MANY = 50
 """Commits after which the size of the repository is looked at."""
 _ROOM = 64 << 20
+BEAT = 600
+"""Seconds of its cluster's clock after which a collector that wrote nothing says that it lives: readers hold it for dead after 900."""
 _STEP, _FARTHEST = 200, 5000
 """Commits of others that are looked through, at once and in all, for the newest of one's own."""
 _FULL = ("No space left on device", "Out of diskspace", "Disk quota exceeded", "File too large")
@@ -73,6 +75,8 @@ class Sink:
         self.ref = f"refs/heads/{branch}"
         self.author = author
         self.budget = Budget()
+        self.heard = 0
+        """The newest date that the collector's own commits are known to have, in seconds since 1970; 0: none is known."""
         self._sign = sign
         self._clock = clock
         self._room = room
@@ -92,36 +96,53 @@ class Sink:
     def tip_trailers(self, cluster: str) -> dict[str, list[str]]:
         """The trailers of the newest commit by the collector of `cluster`; none where there is none among the newest 5,000."""
         tip = self._fetch()
-        if tip is None:
-            return {}
-        with self._guarded():
-            for _ in range(_FARTHEST // _STEP):
-                args = ["log", "--fixed-strings", f"--author=taugen collector {cluster} <", "-n1", "--format=%B", "--end-of-options", tip]
-                said = git.run(args, cwd=self.repo).out.decode("utf-8", "replace")
-                if said.strip() or not git.is_shallow(self.repo):
-                    return git.trailers(said)
-                partial.deepen(self.repo, self.remote, self.ref, _STEP)
-        return {}
+        return git.trailers(self._newest(tip, cluster)) if tip is not None else {}
 
     def append(self, files: Mapping[str, bytes], subject: str, extra: Sequence[tuple[str, str]], time: str) -> str:
         """Commit the files that the branch lacks, push, and return the commit; empty, and nothing is written, where it has all of them.
 
-        `time` (RFC 3339) is the commit's date: the newest among the events, or empty for that of the commit before. Trailers about the
-        files are made here; `extra` are the collector's own. Raises `Conflict` if the branch has a file of the same path and another
-        content.
+        `time` (RFC 3339) is the commit's date: the newest among the events, else that of the API server, or empty for that of the commit
+        before. Trailers about the files are made here; `extra` are the collector's own. Raises `Conflict` if the branch has a file of the
+        same path and another content.
         """
+
+        def made(tip: str | None) -> str:
+            fresh = self._fresh(tip, files)
+            return self._commit(tip, fresh, subject, extra, time) if fresh else ""
+
+        return self._pushed(made)
+
+    def beat(self, cluster: str, extra: Sequence[tuple[str, str]], time: str) -> str:
+        """Push a commit without files that says that the collector of `cluster` lived at `time` (RFC 3339, its API server's clock), and
+        return it; empty, and nothing is written, where a commit of its own is dated less than `BEAT` seconds before, or there is no
+        branch yet."""
+
+        def made(tip: str | None) -> str:
+            if tip is None:
+                return ""
+            self._newest(tip, cluster)
+            return self._commit(tip, {}, "nothing new", extra, time) if self.quiet(time) else ""
+
+        return self._pushed(made)
+
+    def quiet(self, time: str) -> bool:
+        """Whether at `time` (RFC 3339) nothing was heard of the collector for `BEAT` seconds, as far as is known here."""
+        return _seconds(time) - self.heard >= BEAT
+
+    def _pushed(self, made: Callable[[str | None], str]) -> str:
+        """Push what is made on top of a tip, again if somebody else is quicker; empty where nothing is made."""
         for _ in range(_TRIES):
             tip = self._fetch()
             with self._guarded():
-                fresh = self._fresh(tip, files)
-                if not fresh:
+                new = made(tip)
+                if not new:
                     return ""
-                new = self._commit(tip, fresh, subject, extra, time)
                 result = fastimport.push(self.repo, self.remote, new, self.ref, tip)
             if result.outcome is Pushed.FAILED:
                 raise Unreachable(f"the push was refused: {result.message}")
             if result.outcome is Pushed.OK:
                 with self._guarded():
+                    self.heard = max(self.heard, int(git.commit_info(self.repo, new).committer_date.split()[0]))
                     self._saw(new, tip, own=True)
                     self._tidy()
                 return new
@@ -148,6 +169,26 @@ class Sink:
         roots = git.run(["rev-list", "--max-parents=0", "--end-of-options", tip], cwd=self.repo).out.decode("ascii").split()
         said = [git.trailers(git.commit_info(self.repo, root).message) for root in roots]
         return len(roots) == 1 and said[0].get(trailers.PREVIOUS) == [last]
+
+    def _newest(self, tip: str, cluster: str) -> str:
+        """The message of the newest commit by the collector of `cluster`, empty where there is none; its date is known from now on."""
+        with self._guarded():
+            for _ in range(_FARTHEST // _STEP):
+                args = [
+                    "log",
+                    "--fixed-strings",
+                    f"--author=taugen collector {cluster} <",
+                    "-n1",
+                    "--format=%ct %B",
+                    "--end-of-options",
+                    tip,
+                ]
+                date, _, said = git.run(args, cwd=self.repo).out.decode("utf-8", "replace").partition(" ")
+                self.heard = max(self.heard, int(date) if date.isdecimal() else 0)
+                if said.strip() or not git.is_shallow(self.repo):
+                    return said
+                partial.deepen(self.repo, self.remote, self.ref, _STEP)
+        return ""
 
     def _branch(self, tip: str | None) -> Branch:
         if self._open is None or self._open.tip != tip:

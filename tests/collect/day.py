@@ -197,6 +197,7 @@ def make(runs: int, seed: int, minutes: float = 1440.0) -> Day:
 def play(store, step: Step) -> None:
     """Let one step happen."""
     meta = step.obj["metadata"]
+    store.date = max(store.date, at(step.minute))
     if step.what == "put":
         store.put(step.obj)
     elif step.what == "delete":

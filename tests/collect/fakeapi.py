@@ -5,16 +5,20 @@ what it returns happens instead of the answer, or to it.
 """
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
+from datetime import datetime
+from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 PLURALS = {
     "Job": ("batch/v1", "jobs"),
     "JobSet": ("jobset.x-k8s.io/v1alpha2", "jobsets"),
@@ -65,6 +69,8 @@ class Store:
     requests: list = field(default_factory=list)
     changed: threading.Condition = field(default_factory=threading.Condition)
     closed: bool = False
+    date: str = "2026-05-04T10:00:00Z"
+    """The server's own clock: it stands at the newest time in what was written, unless a test lets it go on."""
 
     @property
     def version(self) -> int:
@@ -88,6 +94,7 @@ class Store:
         version = self.version + 1
         stored["metadata"]["resourceVersion"] = str(version)
         text = json.dumps({"type": type_, "object": stored}).encode()
+        self.date = max(self.date, *_TIME.findall(text.decode()), "")
         self.history.append(Written(version, key[0], key[1], type_, stored, "taugen.dev/run" in stored["metadata"].get("labels", {}), text))
         self.changed.notify_all()
 
@@ -110,6 +117,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *args):
         pass
+
+    def date_time_string(self, timestamp=None):
+        return format_datetime(datetime.fromisoformat(self.store.date), usegmt=True)
 
     def do_GET(self):
         url = urlsplit(self.path)

@@ -221,6 +221,18 @@ def test_a_branch_that_was_rewritten_is_an_alarm(lab):
     assert lab.branch().paths() == ["x"]
 
 
+def test_a_burst_loses_nothing(lab, monkeypatch):
+    """What came is taken in in portions: where one ends, the next begins."""
+    monkeypatch.setattr("taugen.collect.loop._AT_ONCE", 3)
+    lab.state()
+    with lab.running():
+        begin(lab)
+        play(lab, 1)
+        for number in range(100):
+            lab.store.put(note(f"n-{number}", minute=2))
+        until(lambda: lab.events().count("note") == 100)
+
+
 def test_two_collectors_write_the_same_evidence_once(lab):
     lab.state()
     with lab.running(), lab.running("b"):

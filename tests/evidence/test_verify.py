@@ -262,6 +262,16 @@ def test_a_record_under_another_cluster_is_found(repo, key, signers):
     assert rules(repo, signers={"fjord": signers["fjord"]}) == set()
 
 
+def test_that_a_collector_lives_is_said_with_its_key(repo, key, signers):
+    """A commit without files keeps a cluster from being stale: nobody else may write it."""
+    forge(repo, {}, author="taugen collector alps", sign=key("alps"))
+    assert rules(repo, signers=signers) == set()
+    forge(repo, {}, author="taugen collector alps", sign=key("fjord"))
+    assert [(rule, "cluster alps" in said) for rule, _, said in found(repo, signers=signers)] == [("evidence-signature", True)]
+    forge(repo, {}, author="taugen collector alps")
+    assert len(found(repo, signers=signers)) == 2
+
+
 def test_a_record_of_another_attempt_cluster_or_run_is_found(repo):
     content = record_of(RUN, 1)[RECORD]
     path = RunKey("fjord", "speech", "other-a87f5b3c").attempt(2).record
