@@ -21,7 +21,7 @@ _SITE = re.compile(
 )
 _PAIR = re.compile(
     r"\b(?:name|key)\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']?(?P<name>[A-Za-z_][\w.-]{0,80})\\{0,3}[\"']?,?"
-    r"[ \t]{0,4}\n?[ \t]{0,40}\\{0,3}[\"']?value\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}",
+    r"[ \t]{0,4}\n?[ \t]{0,40}\\{0,3}[\"']?val(?:ue)?\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}",
     re.IGNORECASE,
 )
 _TAG = re.compile(r"<(?P<name>[A-Za-z_][\w.-]{0,80})>(?P<value>[^<>\n]+)</", re.IGNORECASE)
@@ -45,19 +45,19 @@ _LINES = 500
 """Lines of a YAML block that are looked at."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
-_SURE = re.compile(
+SURE = re.compile(
     r"PASSWORDS?$|PASSWD$|PASSPHRASE$|(?:^|_)(?:PASSCODE|PWD|CREDENTIALS?|AUTHORIZATION|COOKIE|DSN|CONN(?:ECTION)?_?STR(?:ING)?"
     r"|(?:API|ACCESS|SECRET|PRIVATE|ACCOUNT|ENCRYPTION|SIGNING|MASTER|SHARED_ACCESS|SUBSCRIPTION|LICENSE|STORAGE|AUTH)_?KEY|APIKEY"
     r"|[A-Z0-9]+_SECRET|SECRET)$"
 )
-_TOKEN = re.compile(r"(?:^|_)TOKEN$")
+TOKEN = re.compile(r"(?:^|_)TOKEN$")
 _MODEL_TOKEN = re.compile(
     r"(?:^|_)(?:PAD|EOS|BOS|UNK|SEP|CLS|MASK|SPECIAL|START|END|STOP|PREFIX|SUFFIX|MIDDLE|IMAGE|EOT|EOD|NEXT|FIRST|LAST|PER)_TOKEN$"
 )
 _LIKELY = re.compile(r"(?:^|_)(?:KEY|SAS|AUTH|SESSION_?ID|SIG|SIGNATURE|PIN)$")
-_PASSWORD = re.compile(r"(?:PASSWORD|PASSWD|PASSPHRASE)$")
+PASSWORD = re.compile(r"(?:PASSWORD|PASSWD|PASSPHRASE)$")
 _SHORT = re.compile(r"(?:^|_)(?:PASS|PW)$")
-_NOTHING = re.compile(
+NOTHING = re.compile(
     r"(?:true|false|none|null|nil|undefined|yes|no|on|off|auto|default|empty|unset|not|is|was|has|must|required|missing|invalid|expired|loaded"
     r"|policy|str|string|bytes|int|optional)\b[.,:;)\]}]*$"
     r"|--[a-z][a-z-]*(?:=|$)|%[sdrqv]\W*$|\$[A-Za-z_]+\W*$|\$[{(]|<[^<>]*>?$|\{|\*{3,}|[\[<]?redacted\b|\.{3}"
@@ -90,32 +90,33 @@ def spans(text: str) -> Iterator[Span]:
 
 def telling(name: str, value: str) -> bool:
     """Whether a value under this name must not be seen."""
-    if not value or _NOTHING.match(value) or (_PATH.match(value) and not looks_random(value[:_JUDGED])):
+    if not value or NOTHING.match(value) or (_PATH.match(value) and not looks_random(value[:_JUDGED])):
         return False
-    upper = _spelled(name)
+    upper = spelled(name)
     if upper == "SECRET" and _REFERENCE.match(value):
         return False
-    if _SURE.search(upper):
+    if SURE.search(upper):
         return value.upper() != upper
     if _MODEL_TOKEN.search(upper):
         return looks_random(value[:_JUDGED])
-    if _TOKEN.search(upper):
+    if TOKEN.search(upper):
         return len(value) >= 6 and not _NUMBER.match(value) and not _CALL.match(value)
     if _SHORT.search(upper):
-        return len(value) >= 6 and _is_mixed(value)
+        return len(value) >= 6 and is_mixed(value)
     return _LIKELY.search(upper) is not None and looks_random(value.strip("\"'")[:_JUDGED])
 
 
-def _spelled(name: str) -> str:
+def spelled(name: str) -> str:
     """A name as environments have it."""
     return _CAMEL.sub("_", name).upper().replace("-", "_").replace(".", "_").replace(" ", "_")
 
 
-def _is_mixed(value: str) -> bool:
+def is_mixed(value: str) -> bool:
+    """Whether it has letters and digits."""
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
-def _name_start(text: str, end: int) -> int:
+def name_start(text: str, end: int) -> int:
     """Where the name begins whose ending was found."""
     start = end
     while start > 0 and end - start < _LONGEST_NAME and text[start - 1] in _NAME:
@@ -124,7 +125,7 @@ def _name_start(text: str, end: int) -> int:
 
 
 def _assigned(text: str, site: re.Match[str]) -> Span | None:
-    start = _name_start(text, site.start())
+    start = name_start(text, site.start())
     name = text[start : site.end("end")]
     separator = site["sep"].strip()
     dashes = len(name) - len(name.lstrip("-"))
@@ -145,11 +146,11 @@ def _in_words(text: str, name: str, site: re.Match[str]) -> Span | None:
     if found is None:
         return None
     value = found[0].rstrip(",)}].")
-    upper = _spelled(name)
-    password = _PASSWORD.search(upper) is not None and len(value) >= 8 and _is_mixed(value)
-    if not password and not ((_SURE.search(upper) or _TOKEN.search(upper)) and looks_random(value[:_JUDGED])):
+    upper = spelled(name)
+    password = PASSWORD.search(upper) is not None and len(value) >= 8 and is_mixed(value)
+    if not password and not ((SURE.search(upper) or TOKEN.search(upper)) and looks_random(value[:_JUDGED])):
         return None
-    return (found.start(), found.start() + len(value)) if not _NOTHING.match(value) else None
+    return (found.start(), found.start() + len(value)) if not NOTHING.match(value) else None
 
 
 def _judged(text: str, name: str, at: int, *, whole: bool, header: bool) -> Span | None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from taugen.evidence import assigned
+from taugen.evidence import assigned, beside
 from taugen.evidence.spellings import spellings
 from taugen.words import Json, credentials
 
@@ -110,6 +110,7 @@ class Redactor:
         yield from _literal(text, self._known)
         yield from _keys(text)
         yield from assigned.spans(text)
+        yield from beside.spans(text)
         for start, end in credentials.spans(text):
             # URLs and private keys are looked at more closely below, so that what stands around them can still be read.
             if text[end - 1] != "@" and not text.startswith("-----", start):

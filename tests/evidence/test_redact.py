@@ -119,6 +119,29 @@ NAMED = [
     "os.environ['HF_TOKEN'] = '{}'",
     'apiKey: "{}",',
     "azure_client_secret={}",
+    "passwd({})",
+    "setPassword( '{}' )",
+    'set_password(b"{}")',
+    "('password', '{}')",
+    "[('user', 'bot'), ('db_password','{}')]",
+    '("password",\n    "{}")',
+    '["password", "{}"]',
+    "Password [{}]",
+    "Password <{}>",
+    "password {{{}}}",
+    "with password ({}) for db",
+    "| password | {} |",
+    "password -> {}",
+    "password is {}",
+    "The password was set to `{}`.",
+    'password "{}"',
+    "Password......: {}",
+    "Enter password:\n{}\nok",
+    "PASSWORD\n    {}\n",
+    "DB_PASSWORD=\n{}",
+    "password = (\n    '{}'\n)",
+    "2026-05-04T10:00:00.123Z password:\n2026-05-04T10:00:01.4Z {}\n2026-05-04T10:00:02Z step 1",
+    '{{"key": "password", "val": "{}"}}',
 ]
 QUERY_SAFE = {"?api_key={}", "Cookie: session={}", "Set-Cookie: sid={}", "Struct{{User:bot Password:{} Port:1}}"}
 URLS = [
@@ -196,6 +219,23 @@ def test_known_values_are_gone_in_every_spelling(secret, spelled):
 def test_what_follows_a_name_in_a_sentence_is_gone_if_it_is_no_word(text):
     value = "0123456789abcdef0123456789abcdef01234567"
     assert ("is not" in text) == (value in REDACT(text.format(value))[0])
+
+
+@pytest.mark.parametrize("text", ["passwd('{}')", 'set_password("{}")', "('password', '{}')", "(b'DB_PASSWORD', b'{}',)"])
+def test_a_word_that_is_the_argument_or_the_other_of_a_pair_is_gone(text):
+    assert REDACT(text.format("swordfish")) == (text.format(MARK), 1)
+
+
+@pytest.mark.parametrize(
+    "text", ["token({})", "Token [{}]", "api_key({})", "('HF_TOKEN', '{}')", "client_secret -> {}", "credentials: ({})"]
+)
+def test_tokens_beside_their_names_are_gone(text):
+    assert "a1B2c3D4e5f6G7h8" not in REDACT(text.format("a1B2c3D4e5f6G7h8"))[0]
+
+
+@pytest.mark.parametrize("text", ["DB_PASSWORD=\nHOSTNAME=pod-0\n", "Wrong password:\nretry-2 of 3 begins\n", "password:\nlayer-12: done"])
+def test_the_line_after_a_name_without_a_value_is_its_own(text):
+    assert REDACT(text) == (text, 0)
 
 
 def test_a_known_line_of_a_secret_file_is_gone():
@@ -285,6 +325,10 @@ Basic training of the network started; bearer of news; digest computed
 NCCL INFO Channel 00/24 : 0 1 2 3 4 5 6 7
 password=true token: none api_key=<your key> secret=${HF_TOKEN} auth: enabled
 python -u train.py --epochs 3 --user 1000:1000
+password (sha256) verified in 12ms; password [optional]; enter the password for user-1234: ***
+token[i_1024] token(step_1000) tokens (32000) passwords [4 of 12] get_token(req_12345678)
+df.rename(["password", "label"], axis=1) secret [hf-token-2] mounted; Credentials (version 3) read
+password policy: (min 8), passwd(5) - password file format, token -> id 50256 | password | hash |
 RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 79.15 GiB total capacity)
 """
 
