@@ -3,11 +3,13 @@
     python -m tests.collect.kills --kills 1000 --runs 500 --seed 1
 
 One collector sees the day undisturbed; another is killed again and again, each time a process of its own. Both branches must then hold the
-same tree, byte for byte.
+same tree, byte for byte. Instants are drawn in processor time of the collector, and the day goes on with it: on a busy machine, where a
+process gets little of it, lives are as long in work as on an idle one, and their number of commits is about the same.
 """
 
 import argparse
 import multiprocessing
+import os
 import random
 import shutil
 import sys
@@ -24,6 +26,9 @@ from tests.collect.lab import CLUSTER, Lab, until
 from tests.collect.objects import WORKSPACE
 
 MODULES = ["taugen.collect.loop", "taugen.collect.finish", "kubernetes.client", "kubernetes.config", "urllib3", "yaml", "tests.collect.lab"]
+TICK = os.sysconf("SC_CLK_TCK")
+IDLE = 20
+"""A collector that has nothing to do gets older by so many times less than its time by the clock."""
 FAULTS = ["429", "500", "503", "drop", "garbage", "truncate", "cut", "duplicate", "reorder", "expired", "410"]
 
 
@@ -65,8 +70,8 @@ def written(lab: Lab, day: Day) -> bool:
     return branch.tip is not None and all(record is not None for record in branch.records(wanted).values())
 
 
-def live(folder: Path, day: Day, kills: int, seconds: float, seed: int, faults: float) -> str:
-    """Play the day over some seconds to a collector that is killed; the evidence's tree."""
+def live(folder: Path, day: Day, kills: int, life: float, seed: int, faults: float) -> str:
+    """Play the day to a collector that is killed after `life` seconds of work, on average; the evidence's tree."""
     store = fakeapi.Store(bookmark=0.1, fault=Faults(faults, seed) if faults else lambda request: None)
     processes = multiprocessing.get_context("forkserver")
     processes.set_forkserver_preload(MODULES)
@@ -80,20 +85,30 @@ def live(folder: Path, day: Day, kills: int, seconds: float, seed: int, faults: 
         process.start()
         # The first commit names the first resume point: what was over before it, nobody ever saw.
         play(store, day.steps[0])
-        until(lambda: lab.commits() > 0, 60)
-        player = threading.Thread(target=_play, args=(store, day, seconds), daemon=True)
-        player.start()
-        for done in range(1, kills + 1):
+        until(lambda: lab.commits() > 0, 120)
+        steps = iter(day.steps[1:])
+        rest = len(day.steps) - 1
+        lives = [dice.expovariate(1 / life) for _ in range(kills)]
+        done, commits = 0.0, set()
+        for number, length in enumerate(lives, 1):
             # At random instants: most lives are short, a few long enough for several commits.
-            time.sleep(dice.expovariate(kills / seconds))
+            for share in _ages(process, length):
+                goal = min(rest, rest * (done + share * length) / sum(lives))
+                while rest - _left(steps) < goal:
+                    play(store, next(steps))
+            done += length
             process.kill()
             process.join()
+            commits.add(lab.commits())
             process = processes.Process(target=work, args=(str(folder), address))
             process.start()
-            if done % 50 == 0:
-                say(f"{done} kills, {lab.commits()} commits, {len(store.history)} of {len(day.steps)} writes and logs")
-        player.join()
-        until(lambda: written(lab, day), 300)
+            if number % 50 == 0:
+                say(f"{number} kills, {lab.commits()} commits in {len(commits) - 1} lives, {rest - _left(steps)} of {rest} writes and logs")
+        for number, step in enumerate(steps):
+            play(store, step)
+            if number % 100 == 0:
+                time.sleep(0.3)
+        until(lambda: written(lab, day), 600)
         process.terminate()
         process.join()
         if faults:
@@ -101,21 +116,34 @@ def live(folder: Path, day: Day, kills: int, seconds: float, seed: int, faults: 
         return lab.tree()
 
 
-def _play(store: fakeapi.Store, day: Day, seconds: float) -> None:
-    start = time.monotonic()
-    for n, step in enumerate(day.steps[1:], 1):
-        ahead = start + seconds * n / len(day.steps) - time.monotonic()
-        if ahead > 0:
-            time.sleep(ahead)
-        play(store, step)
+def _left(steps) -> int:
+    return steps.__length_hint__()
 
 
-def compare(kills: int, runs: int, seed: int, seconds: float, faults: float, folder: Path) -> str:
+def _ages(process, length: float):
+    """How much of its life a process has behind it, from time to time until that is all."""
+    began, age = time.monotonic(), 0.0
+    while age < length and process.is_alive():
+        time.sleep(0.005)
+        age = max(_worked(process.pid), (time.monotonic() - began) / IDLE)
+        yield min(1.0, age / length)
+
+
+def _worked(pid: int) -> float:
+    """Processor seconds of a process and of its children that ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / TICK
+
+
+def compare(kills: int, runs: int, seed: int, life: float, faults: float, folder: Path) -> str:
     """What differs; empty if nothing does."""
     day = make(runs, seed)
     say(fields(day))
-    calm = live(folder / "calm", day, 0, min(seconds, max(5.0, len(day.steps) / 300)), seed, 0.0)
-    hard = live(folder / "hard", day, kills, seconds, seed, faults)
+    calm = live(folder / "calm", day, 0, life, seed, 0.0)
+    hard = live(folder / "hard", day, kills, life, seed, faults)
     if calm == hard:
         say(f"{kills} kills, {runs} runs, seed {seed}: the same tree {calm}")
         return ""
@@ -137,12 +165,12 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, help="over how long the day is played; default: 0.6 a kill")
+    parser.add_argument("--life", type=float, default=0.2, help="seconds of work in a life, on average")
     parser.add_argument("--faults", type=float, default=0.1, help="share of the requests that fail")
     parser.add_argument("--keep", action="store_true", help="keep the folder where they differ")
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="taugen-kills-"))
-    said = compare(given.kills, given.runs, given.seed, given.seconds or 0.6 * given.kills, given.faults, folder)
+    said = compare(given.kills, given.runs, given.seed, given.life, given.faults, folder)
     if said:
         say(f"{said}\nin {folder}")
     if not (said and given.keep):

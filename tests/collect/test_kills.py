@@ -4,4 +4,4 @@ from tests.collect import kills
 
 
 def test_a_collector_that_is_killed_again_and_again_writes_the_same_evidence(tmp_path):
-    assert kills.compare(kills=20, runs=11, seed=3, seconds=9.0, faults=0.15, folder=tmp_path) == ""
+    assert kills.compare(kills=20, runs=11, seed=3, life=0.5, faults=0.15, folder=tmp_path) == ""

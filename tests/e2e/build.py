@@ -79,6 +79,7 @@ COMPONENTS = {
             "manifests/base/config",
         ),
     ),
+    "versitygw": Component("versitygw", "github.com/versity/versitygw/cmd/versitygw"),
 }
 # What a word of --with brings beside the core.
 CORE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
@@ -88,6 +89,7 @@ PARTS = {
     "jobset": ("jobset",),
     "flux": ("source-controller", "kustomize-controller"),
     "argocd": ("argocd",),
+    "s3": ("versitygw",),
 }
 
 
