@@ -2,7 +2,7 @@
 
 In: perhaps parts of tests' names, perhaps the minutes that all may take. Out: pytest's exit code; 0 with one sentence where this machine
 can't build a control plane, or not in the time. One name is played on the plane that `python -m tests.e2e.plane up` started, if there is
-one with all that the test needs; else each file of tests has a plane of its own.
+one with all that the test needs; else groups of files have planes of their own, as many side by side as there are cores.
 """
 
 import argparse
@@ -17,6 +17,8 @@ from tests.e2e.processes import ROOT, say
 
 TESTS = 22 * 60
 """Seconds that all tests take on two cores, with some to spare."""
+WORKERS = max(1, min(4, os.cpu_count() or 1))
+"""Planes that stand side by side; each has about 2 GiB."""
 FILE = 6 * 60
 """Seconds that the longest file of tests takes, with some to spare."""
 
@@ -62,19 +64,19 @@ def _play(names: list[str], until: float | None) -> int:
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir(parents=True)
     env = os.environ | {"TAUGEN_E2E_KEEP": str(logs)} | ({"TAUGEN_E2E_SHARED": "1"} if names else {})
-    chosen = ["-k", " or ".join(names)] if names else []
+    chosen = ["-k", " or ".join(names)] if names else ["-n", str(WORKERS), "--dist", "loadgroup"]
     code = _pytest(chosen, env if until is None else env | {"TAUGEN_E2E_LAST_START": str(until - FILE)})
     if code == 1 and until is not None and time.time() < until - FILE:
         say("what failed is played once more")
         again = logs / "again"
         again.mkdir()
-        return _pytest(["--last-failed", *chosen], env | {"TAUGEN_E2E_KEEP": str(again)})
+        return _pytest(["--last-failed", *(chosen if names else ())], env | {"TAUGEN_E2E_KEEP": str(again)})
     return code
 
 
 def _pytest(options: list[str], env: dict[str, str]) -> int:
     # No output is kept back: what is waited for is seen at once.
-    own = ["-o", f"cache_dir={build.cache() / 'pytest'}", "-v", "-s", "-rs", "--tb=short", "--durations=15"]
+    own = ["-o", f"cache_dir={build.cache() / 'pytest'}", "-vv", "-s", "-rs", "--tb=short", "--durations=15"]
     return subprocess.run([sys.executable, "-m", "pytest", "tests/e2e", *own, *options], cwd=ROOT, env=env, check=False).returncode
 
 

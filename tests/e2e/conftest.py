@@ -12,6 +12,7 @@ import pytest
 
 from tests.e2e import build
 from tests.e2e.kube import Kube
+from tests.e2e.loop import ArgoLoop, FluxLoop
 from tests.e2e.plane import Plane, default_folder
 from tests.e2e.processes import say
 
@@ -27,30 +28,36 @@ class Standing:
     def __init__(self) -> None:
         self.plane: Plane | None = None
         self.group = ""
+        self.loop: FluxLoop | ArgoLoop | None = None
+        self.given = Plane(default_folder())
 
     def take(self, module: ModuleType, folder: Callable[[str], Path]) -> Plane:
         """A plane with all that a module needs. Skips the module where there can be none."""
         parts: tuple[str, ...] = module.WITH
-        group = getattr(module, "SHARES", "")
+        group, kueue = getattr(module, "SHARES", ""), getattr(module, "KUEUE", None)
+        if time.time() > LAST_START:
+            pytest.skip("no time is left for this file")
         if self.plane and group and group == self.group and set(parts) <= set(self.plane.parts()):
+            self.plane.configure(kueue)
             return self.plane
         self.leave()
         if reason := build.missing(parts):
             pytest.skip(reason)
-        if time.time() > LAST_START:
-            pytest.skip("no time is left for a plane of its own")
         own = Plane(folder(module.__name__.rpartition(".")[2]))
         say(f"starting {', '.join(('Kubernetes', *parts))} in {own.folder}")
-        own.up(parts, owned=True, kueue=getattr(module, "KUEUE", None))
+        began = time.monotonic()
+        own.up(parts, owned=True, kueue=kueue)
+        say(f"started in {time.monotonic() - began:.0f} s")
         self.plane, self.group = own, group
         return own
 
     def leave(self) -> None:
         """End the plane; its logs are kept, its data are not."""
         if own := self.plane:
-            self.plane = None
+            self.plane = self.loop = None
             own.down(keep=True)
             if KEEP:
+                Path(KEEP).mkdir(parents=True, exist_ok=True)  # another play may have begun and thrown away what the last one left
                 own.processes.logs.rename(Path(KEEP) / own.folder.name)
             shutil.rmtree(own.folder, ignore_errors=True)
 
@@ -66,8 +73,10 @@ def standing() -> Iterator[Standing]:
 @pytest.fixture(scope="module")
 def plane(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, standing: Standing) -> Iterator[Plane]:
     """The plane that is up already, if it has all that the module needs, else one of its own or one that it shares."""
-    given = Plane(default_folder())
+    given = standing.given
     if os.environ.get("TAUGEN_E2E_SHARED") and given.parts() and set(request.module.WITH) <= set(given.parts()):
+        if "kueue" in given.parts():
+            given.configure(getattr(request.module, "KUEUE", None))
         yield given
         return
     yield standing.take(request.module, tmp_path_factory.mktemp)
@@ -75,15 +84,36 @@ def plane(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         standing.leave()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Modules that share a plane follow each other, the ones that need most of it first."""
+@pytest.fixture(scope="module")
+def loop(
+    request: pytest.FixtureRequest, plane: Plane, kube: Kube, standing: Standing, tmp_path_factory: pytest.TempPathFactory
+) -> FluxLoop | ArgoLoop:
+    """The loop that a module asks for in its constant LOOP, in sync; modules that share a plane share it."""
+    kind, cluster = request.module.LOOP
+    made = standing.loop
+    if made is None or made.plane is not plane:
+        made = kind(tmp_path_factory.mktemp("loop"), plane, kube, cluster)
+        made.bootstrap()
+        standing.loop = made
+    made.kube = kube
+    return made
 
-    def place(item: pytest.Item) -> tuple[str, int, str]:
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Modules that share a plane follow each other, the ones that need most of it first, those with a Kueue of their own last."""
+
+    def place(item: pytest.Item) -> tuple[str, bool, int, str]:
         module = item.module  # type: ignore[attr-defined]
-        group = getattr(module, "SHARES", "")
-        return (group or module.__name__, -len(getattr(module, "WITH", ())) if group else 0, module.__name__)
+        return (_group(item), hasattr(module, "KUEUE"), -len(getattr(module, "WITH", ())), module.__name__)
 
     items.sort(key=place)
+    for item in items:  # several workers: what shares a plane stays with one of them
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
+
+
+def _group(item: pytest.Item) -> str:
+    module = item.module  # type: ignore[attr-defined]
+    return getattr(module, "SHARES", "") or module.__name__.rpartition(".")[2]
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ def health(kube: Kube) -> dict[str, tuple[str, object]]:
     """Kind and name -> uid and generation of what node health has in its namespace, and of the admission policies."""
     found = [(kind, item) for kind in KINDS for item in kube.list(kind, NAMESPACE)]
     kind = "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy"
-    found += [(kind, item) for item in kube.list(kind)]
+    found += [(kind, item) for item in kube.list(kind) if item["metadata"]["name"].startswith("taugen-")]
     return {f"{kind} {i['metadata']['name']}": (i["metadata"]["uid"], i["metadata"].get("generation")) for kind, i in found}
 
 
@@ -60,7 +60,7 @@ def not_ready(loop: Sync, kube: Kube) -> None:
     """Pods that are not available, as on a node that is away, hold up nothing."""
     spec = daemonset(kube)["spec"]["template"]["spec"]
     kube.patch("apps/v1/DaemonSet", DAEMONSET, NAMESPACE, {"spec": {"minReadySeconds": 100000}})
-    away = lambda item: item["status"].get("numberAvailable", 0) == 0  # noqa: E731
+    away = lambda item: (item or {}).get("status", {}).get("numberAvailable", 0) == 0  # noqa: E731
     kube.until("apps/v1/DaemonSet", DAEMONSET, NAMESPACE, away, "none available", 60)
     loop.write("meanwhile", profile="t4")
     loop.publish()

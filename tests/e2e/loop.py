@@ -4,6 +4,7 @@ In: a plane with Flux or Argo CD. Out: published commits that have arrived. Only
 would.
 """
 
+import secrets
 import time
 from pathlib import Path
 
@@ -26,7 +27,7 @@ class Loop:
     def __init__(self, folder: Path, plane: Plane, kube: Kube, cluster: str) -> None:
         self.plane, self.kube, self.cluster = plane, kube, cluster
         site = plane.site
-        name = f"fleet-{lab.SALT}"
+        name = f"fleet-{secrets.token_hex(4)}"  # on a plane that stays up the last one's is there
         self.url = f"http://127.0.0.1:{site.port('git')}/{name}.git"
         self.bare = gitserver.create(reconcilers.repositories(site), name)
         self.fleet = Fleet(folder / "sources", LAB, self.url)
@@ -94,7 +95,7 @@ class FluxLoop(Loop):
         for name in self.kustomizations():
             stamp = self._ask(KUSTOMIZATION, name)
             done = lambda item, stamp=stamp: (  # noqa: E731
-                item is None or (item["status"].get("lastHandledReconcileAt") == stamp and holds(item, "Ready"))
+                item is None or ((item.get("status") or {}).get("lastHandledReconcileAt") == stamp and holds(item, "Ready"))
             )
             self.kube.until(KUSTOMIZATION, name, reconcilers.FLUX, done, "reconciled")
 

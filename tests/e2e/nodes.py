@@ -123,7 +123,7 @@ def bind(kube: Kube, claims: Iterable[Object]) -> None:
             "v1/PersistentVolumeClaim",
             meta["name"],
             meta["namespace"],
-            lambda item: item and item["status"].get("phase") == "Bound",
+            lambda item: item and (item.get("status") or {}).get("phase") == "Bound",
             "Bound",
         )
 

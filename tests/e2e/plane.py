@@ -48,7 +48,7 @@ class Plane:
         self.processes.watch()
         try:
             with block(base) as chosen:
-                self._file.write_text(json.dumps({"base": chosen, "parts": parts}), encoding="utf-8")
+                self._file.write_text(json.dumps({"base": chosen, "parts": parts, "kueue": kueue}), encoding="utf-8")
                 self.site.certs.make()
                 core.start(self.site)
                 for part in ORDER:
@@ -59,6 +59,19 @@ class Plane:
             raise
         if not owned:
             self.processes.unwatch(keep=True)
+
+    def configure(self, kueue: dict[str, object] | None) -> None:
+        """Let Kueue run with this over its configuration; it starts anew unless it does so already. Raises processes.Died."""
+        state = json.loads(self._file.read_text(encoding="utf-8"))
+        if state["kueue"] != kueue:
+            self._file.write_text(json.dumps(state | {"kueue": kueue}), encoding="utf-8")
+            self.restart_kueue()
+
+    def restart_kueue(self) -> None:
+        """End Kueue and start it anew, as its Deployment would. Raises processes.Died."""
+        self.processes.stop("kueue")
+        with self.kube() as kube:
+            operators.run_kueue(self.site, kube, json.loads(self._file.read_text(encoding="utf-8"))["kueue"])
 
     def down(self, *, keep: bool = False) -> None:
         """End every process; without `keep` the folder goes too."""

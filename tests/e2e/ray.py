@@ -1,6 +1,7 @@
 """What the small server that stands in for Ray's dashboards is told."""
 
 import http.client
+import json
 import time
 
 from tests.e2e import nodes, runs
@@ -18,6 +19,15 @@ def real(plane: Plane, name: str, port: int) -> None:
     _ask(plane, "PUT", f"/real/{name}-", str(port))
 
 
+def ended(plane: Plane, job: str, seconds: float = 60) -> str:
+    """How a job ended, as KubeRay is told, once it has."""
+    end = time.monotonic() + seconds
+    while (told := json.loads(_ask(plane, "GET", f"/api/jobs/{job}"))["status"]) in {"PENDING", "RUNNING"}:
+        assert time.monotonic() < end, f"job {job} is {told} after {seconds:.0f} s"
+        time.sleep(0.5)
+    return str(told)
+
+
 def refused(plane: Plane, name: str, times: int, seconds: float = 90) -> None:
     """Wait until KubeRay was told so often that the dashboards of these RayJobs can't be reached."""
     end = time.monotonic() + seconds
@@ -27,7 +37,7 @@ def refused(plane: Plane, name: str, times: int, seconds: float = 90) -> None:
 
 
 def _ask(plane: Plane, method: str, path: str, body: str = "") -> bytes:
-    connection = http.client.HTTPConnection("127.0.0.1", plane.site.port("dashboard"), timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", plane.site.port("dashboard"), timeout=30)
     try:
         connection.request(method, path, body)
         answer = connection.getresponse()
@@ -36,6 +46,15 @@ def _ask(plane: Plane, method: str, path: str, body: str = "") -> bytes:
         return text
     finally:
         connection.close()
+
+
+def ends(plane: Plane, kube: Kube, item: Object) -> None:
+    """A run of any kind that goes on comes to its end, and Kueue knows."""
+    if item["kind"] == "RayJob":
+        release(plane, kube, item)
+        runs.finished(kube, item, 120)
+    else:
+        runs.finish(kube, item)
 
 
 def release(plane: Plane, kube: Kube, item: Object, state: str = "SUCCEEDED") -> None:

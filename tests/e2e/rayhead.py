@@ -6,12 +6,14 @@ parameters and files, and the submitter's own command played against them. Paths
 
 import base64
 import hashlib
+import os
 import re
 import shutil
 import socket
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -99,10 +101,10 @@ class Cluster:
         head = self.spec["headGroupSpec"]["rayStartParams"] | {"dashboard-host": "127.0.0.1", "dashboard-port": str(self.port)}
         first = ["--head", f"--port={self.gcs}", f"--temp-dir={self.folder / 't'}", "--ray-client-server-port", str(self.more[0])]
         self._ray("head", [*first, *(f"--{key}={value}" for key, value in head.items())], self.more[1:4])
-        self.plane.processes.wait("ray-head", lambda: self.plane.site.answers(f"http://127.0.0.1:{self.port}/api/version"), 120)
-        self._ray("worker", [f"--address=127.0.0.1:{self.gcs}", "--num-cpus=1"], self.more[3:6])
+        self.plane.processes.wait("ray-head", lambda: self.plane.site.answers(f"http://127.0.0.1:{self.port}/api/version"), 240)
+        self._ray("worker", [f"--address=127.0.0.1:{self.gcs}", "--num-cpus=1"], self.more[3:6], self._apart())
 
-    def submit(self, pod: Object, seconds: float = 180) -> str:
+    def submit(self, pod: Object, seconds: float = 300) -> str:
         """Play the command of KubeRay's submitter; returns what it printed."""
         container = pod["spec"]["containers"][0]
         assert container["name"] == nodes.SUBMITTER
@@ -119,11 +121,24 @@ class Cluster:
         for name in ("ray-worker", "ray-head"):
             self.plane.processes.stop(name)
 
-    def _ray(self, role: str, options: list[str], ports: list[int]) -> None:
+    def _apart(self) -> list[str]:
+        """What makes a command see a folder of its own where the session keeps runtime environments.
+
+        Nodes on one machine share the session's folder, and each node's agent makes an environment anew in the same place: the worker's
+        would pull away the one that the driver runs in. In a cluster each pod has a file system of its own.
+        """
+        own = self.folder / "worker-resources"
+        own.mkdir()
+        shared = self.folder / "t" / "session_latest" / "runtime_resources"
+        rights = [] if os.geteuid() == 0 else ["--map-root-user"]
+        return ["unshare", *rights, "--mount", "sh", "-c", f'mount --bind "{own}" "{shared.resolve()}" && exec "$@"', "sh"]
+
+    def _ray(self, role: str, options: list[str], ports: list[int], before: Sequence[str] = ()) -> None:
         container = pod_spec(self.node.run, role)["containers"][0]
         agent = ("--dashboard-agent-listen-port", "--dashboard-agent-grpc-port", "--metrics-export-port")
         own = [f"{name}={port}" for name, port in zip(agent, ports, strict=False)]
         argv = [
+            *before,
             str(self.programs / "ray"),
             "start",
             "--block",

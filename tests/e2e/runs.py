@@ -66,6 +66,14 @@ def finished(kube: Kube, item: Object, seconds: float = 90) -> str:
     return str(condition(found, "Finished")["message"])
 
 
+def finish(kube: Kube, item: Object, seconds: float = 90) -> None:
+    """End the running pods of a Job or JobSet, as if its program had come to its end, and wait until Kueue knows."""
+    for pod in pods(kube, item):
+        if pod["status"]["phase"] == "Running" and "deletionTimestamp" not in pod["metadata"]:
+            end(kube, pod, 0)
+    finished(kube, item, seconds)
+
+
 def flavors(found: Object) -> dict[str, set[str]]:
     """Flavors of each pod set of an admitted Workload."""
     assignments = found["status"]["admission"]["podSetAssignments"]

@@ -29,7 +29,7 @@ def trees() -> list[tuple[str, str, Path | None]]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _kinds_of_the_reconcilers(plane: Plane, kube: Kube):
+def _kinds_of_the_reconcilers(plane: Plane, kube: Kube) -> None:
     """The CRDs of Flux and Argo CD; their programs are not needed to accept an object."""
     for name in ("source-controller", "kustomize-controller", "argocd"):
         crds = of_kinds(build.objects(name), "CustomResourceDefinition")

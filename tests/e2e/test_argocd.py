@@ -9,17 +9,12 @@ from tests.e2e import lab, leaving, runs
 from tests.e2e.kube import Kube, Object
 from tests.e2e.loop import ArgoLoop
 from tests.e2e.plane import Plane
-from tests.e2e.ray import outcome, release
+from tests.e2e.ray import ends, outcome
 
 WITH = ("jobset", "kuberay", "kueue", "argocd")
+SHARES = "argocd"
+LOOP = (ArgoLoop, lab.ARGO)
 KINDS = ("job", "jobset", "rayjob")
-
-
-@pytest.fixture(scope="module")
-def loop(plane: Plane, kube: Kube, tmp_path_factory: pytest.TempPathFactory) -> ArgoLoop:
-    made = ArgoLoop(tmp_path_factory.mktemp("argo"), plane, kube, lab.ARGO)
-    made.bootstrap()
-    return made
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -27,65 +22,64 @@ def test_a_committed_run_is_synced_and_tells_its_health(loop: ArgoLoop, kube: Ku
     outcome(plane, f"held-{kind}", "RUNNING")
     outcome(plane, f"sick-{kind}", "FAILED")
     loop.write(
-        f"full-{kind}", profile="h100", seconds=25, execution={"launcher": "torchrun", "nodes": 4}, policy={"topology": "unconstrained"}
+        f"full-{kind}", profile="h100", seconds=900, execution={"launcher": "torchrun", "nodes": 4}, policy={"topology": "unconstrained"}
     )
     loop.publish()
     loop.sync()
     runs.admitted(kube, loop.object(f"full-{kind}"))
     more = {"compute": {"workers": 2}} if kind == "rayjob" else {"execution": {"launcher": "torchrun", "nodes": 2}}
-    loop.write(f"held-{kind}", profile="h100", kind=kind, seconds=12, **more)
+    loop.write(f"held-{kind}", profile="h100", kind=kind, seconds=900, **more)
     loop.write(f"sick-{kind}", profile="t4", kind=kind, exits=1)
     loop.publish()
     loop.sync()
     item, sick = loop.object(f"held-{kind}"), loop.object(f"sick-{kind}")
     loop.health("red", item, "Suspended")
     loop.health("red", sick, "Degraded")
+    runs.finish(kube, loop.object(f"full-{kind}"))
     runs.admitted(kube, item)
     loop.health("red", item, "Progressing" if kind == "rayjob" else "Healthy")
     runs.running(kube, item, 4 if kind == "rayjob" else 2)
-    release(plane, kube, item)
-    runs.finished(kube, item)
+    ends(plane, kube, item)
     loop.health("red", item, "Healthy")
     drop(loop, kube, f"full-{kind}", f"held-{kind}", f"sick-{kind}")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_self_heal_restarts_nothing_in_ten_rounds(loop: ArgoLoop, kube: Kube, plane: Plane, kind: str):
-    outcome(plane, f"held-long-{kind}", "RUNNING")
-    loop.write(f"held-long-{kind}", profile="t4", kind=kind, seconds=900)
+def test_self_heal_restarts_nothing_in_ten_rounds(loop: ArgoLoop, kube: Kube, plane: Plane):
+    for kind in KINDS:
+        outcome(plane, f"held-long-{kind}", "RUNNING")
+        loop.write(f"held-long-{kind}", profile="t4", kind=kind, seconds=900)
     loop.publish()
     loop.sync()
-    item = loop.object(f"held-long-{kind}")
-    runs.running(kube, item, 3 if kind == "rayjob" else 1)
+    items = {kind: loop.object(f"held-long-{kind}") for kind in KINDS}
+    for kind, item in items.items():
+        runs.running(kube, item, 3 if kind == "rayjob" else 1)
     loop.reconcile()  # self-heal syncs a second time at once where Argo CD has not seen yet what it applied
-    before, groups = identity(kube, item), worker_groups(kube, item)
+    before = {kind: (identity(kube, item), worker_groups(kube, item)) for kind, item in items.items()}
     for _ in range(10):
         loop.reconcile()
-    assert identity(kube, item) == before
-    assert worker_groups(kube, item) == groups
-    assert started(kube, item) == 1, "neither did the second sync restart it"
-    if kind == "rayjob":
-        workers = [pod for pod in runs.pods(kube, item) if pod["spec"]["containers"][0]["name"] == "ray-worker"]
-        assert workers
-        assert all(pod["spec"]["nodeSelector"]["lab.example/nodes"] == "t4" for pod in workers), "Kueue's node selector"
+    assert {kind: (identity(kube, item), worker_groups(kube, item)) for kind, item in items.items()} == before
+    assert {kind: started(kube, item) for kind, item in items.items()} == dict.fromkeys(KINDS, 1), "neither did the second sync restart any"
+    workers = [pod for pod in runs.pods(kube, items["rayjob"]) if pod["spec"]["containers"][0]["name"] == "ray-worker"]
+    assert workers
+    assert all(pod["spec"]["nodeSelector"]["lab.example/nodes"] == "t4" for pod in workers), "Kueue's node selector"
     loop.sync()
-    drop(loop, kube, f"held-long-{kind}")
+    drop(loop, kube, *(f"held-long-{kind}" for kind in KINDS))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_finished_run_does_not_start_again_in_ten_rounds(loop: ArgoLoop, kube: Kube, kind: str):
-    loop.write(f"once-{kind}", profile="t4", kind=kind)
+def test_a_finished_run_does_not_start_again_in_ten_rounds(loop: ArgoLoop, kube: Kube):
+    for kind in KINDS:
+        loop.write(f"once-{kind}", profile="t4", kind=kind)
     loop.publish()
     loop.sync()
-    item = loop.object(f"once-{kind}")
-    runs.finished(kube, item)
-    if kind == "rayjob":
-        runs.until_no_pods_but_the_submitter(kube, item)
-    before = identity(kube, item)
+    items = {kind: loop.object(f"once-{kind}") for kind in KINDS}
+    for item in items.values():
+        runs.finished(kube, item)
+    runs.until_no_pods_but_the_submitter(kube, items["rayjob"])
+    before = {kind: identity(kube, item) for kind, item in items.items()}
     for _ in range(10):
         loop.reconcile()
-    assert identity(kube, item) == before
-    drop(loop, kube, f"once-{kind}")
+    assert {kind: identity(kube, item) for kind, item in items.items()} == before
+    drop(loop, kube, *(f"once-{kind}" for kind in KINDS))
 
 
 def test_a_policy_edit_leaves_running_runs_alone(loop: ArgoLoop, kube: Kube):
@@ -114,6 +108,19 @@ def test_removing_a_live_run_is_refused_then_allowed_and_pruned(loop: ArgoLoop, 
     assert "to-go" in loop.publish(fails=4)
     assert runs.live(kube, item)
     loop.publish("--allow-cancel", "red/to-go")
+    loop.sync()
+    gone(kube, item)
+
+
+def test_a_workspace_without_runs_stays_synced(loop: ArgoLoop, kube: Kube):
+    """Its path holds one constant object: Argo CD prunes nothing where a folder is gone."""
+    loop.write("only", workspace="blue")
+    loop.publish()
+    loop.sync()
+    item = loop.object("only", "blue")
+    runs.finished(kube, item)
+    loop.fleet.commit({"workspaces/blue/only/tau.yaml": None, "workspaces/blue/only/hello.py": None})
+    loop.publish("--allow-cancel", "blue/only")
     loop.sync()
     gone(kube, item)
 

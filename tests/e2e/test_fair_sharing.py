@@ -1,5 +1,7 @@
 """Idle quota is shared by weight: who comes later gets its part by preemption, and an edited weight moves it."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.e2e import runs
@@ -8,6 +10,7 @@ from tests.e2e.lab import Lab
 from tests.e2e.plane import Plane
 
 WITH = ("kueue",)
+SHARES = "lab"
 KUEUE = {"fairSharing": {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}}
 QUEUE = "kueue.x-k8s.io/v1beta2/ClusterQueue"
 GPU = "nvidia.com/gpu"
@@ -27,10 +30,11 @@ def fair(document: Object) -> None:
 
 
 @pytest.fixture(scope="module")
-def lab(plane: Plane, kube: Kube, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+def lab(plane: Plane, kube: Kube, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     made = Lab(tmp_path_factory.mktemp("fair") / "repo", kube)
     made.edit(fair)
-    return made
+    yield made
+    made.clear()
 
 
 def reserved(queue: Object | None) -> int:

@@ -7,16 +7,11 @@ import pytest
 from tests.e2e import lab, leaving, runs
 from tests.e2e.kube import Kube, Object, holds
 from tests.e2e.loop import FluxLoop
-from tests.e2e.plane import Plane
 
 WITH = ("jobset", "kuberay", "kueue", "flux")
-
-
-@pytest.fixture(scope="module")
-def loop(plane: Plane, kube: Kube, tmp_path_factory: pytest.TempPathFactory) -> FluxLoop:
-    made = FluxLoop(tmp_path_factory.mktemp("flux"), plane, kube, lab.FLUX)
-    made.bootstrap()
-    return made
+SHARES = "flux"
+LOOP = (FluxLoop, lab.FLUX)
+KINDS = ("job", "jobset", "rayjob")
 
 
 def identity(kube: Kube, item: Object) -> tuple[str, list[str]]:
@@ -24,7 +19,7 @@ def identity(kube: Kube, item: Object) -> tuple[str, list[str]]:
     return runs.live(kube, item)["metadata"]["uid"], sorted(pod["metadata"]["uid"] for pod in runs.pods(kube, item))
 
 
-@pytest.mark.parametrize("kind", ["job", "jobset", "rayjob"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_committed_run_finishes(loop: FluxLoop, kube: Kube, kind: str):
     loop.write(f"first-{kind}", profile="t4", kind=kind)
     loop.publish()
@@ -82,20 +77,20 @@ def test_cancelled_stops_a_run(loop: FluxLoop, kube: Kube):
     cancel(loop, kube, "unwanted")
 
 
-@pytest.mark.parametrize("kind", ["job", "jobset", "rayjob"])
-def test_a_finished_run_does_not_start_again_in_ten_rounds(loop: FluxLoop, kube: Kube, kind: str):
-    loop.write(f"once-{kind}", profile="t4", kind=kind)
+def test_a_finished_run_does_not_start_again_in_ten_rounds(loop: FluxLoop, kube: Kube):
+    for kind in KINDS:
+        loop.write(f"once-{kind}", profile="t4", kind=kind)
     loop.publish()
     loop.sync()
-    item = loop.object(f"once-{kind}")
-    runs.finished(kube, item)
-    if kind == "rayjob":
-        runs.until_no_pods_but_the_submitter(kube, item)
-    before = identity(kube, item)
+    items = {kind: loop.object(f"once-{kind}") for kind in KINDS}
+    for item in items.values():
+        runs.finished(kube, item)
+    runs.until_no_pods_but_the_submitter(kube, items["rayjob"])
+    before = {kind: identity(kube, item) for kind, item in items.items()}
     for _ in range(10):
         loop.reconcile()
-    assert identity(kube, item) == before
-    assert holds(runs.workload(kube, item), "Finished")
+    assert {kind: identity(kube, item) for kind, item in items.items()} == before
+    assert all(holds(runs.workload(kube, item), "Finished") for item in items.values())
 
 
 def test_a_queued_run_leaves_the_kustomization_ready(loop: FluxLoop, kube: Kube):

@@ -27,6 +27,7 @@ from tests.policykit import FIXTURE, fixture_with
 from tests.resolve.kit import Files
 
 WITH = ("jobset", "kuberay", "kueue")
+SHARES = "objects"
 SEED = int(os.environ.get("TAUGEN_E2E_SEED", "1"))
 RUNS, POLICIES = 400, 150  # accepted ones
 KEPT = DirectoryBasedExampleDatabase(build.cache() / "examples")

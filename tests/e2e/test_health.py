@@ -15,6 +15,7 @@ from tests.e2e.lab import FLUX, Lab
 from tests.e2e.plane import Plane
 
 WITH = ("jobset", "kuberay", "kueue")
+SHARES = "lab"
 KEY = "taugen.dev/gpu-health"
 NODES = ("h100-a-0", "h100-a-1", "h100-b-0", "h100-b-1")
 GANG = {"execution": {"launcher": "torchrun", "nodes": 2}}
@@ -26,7 +27,7 @@ class HealthLab(Lab):
     def __init__(self, folder: Path, kube: Kube) -> None:
         self.fleet = Fleet(folder, LAB)
         self.fleet.commit({"policy/health.yaml": POLICY}, "node health")
-        self.kube, self.cluster, self.applied = kube, FLUX, []
+        self.kube, self.cluster, self.applied, self.rendered = kube, FLUX, [], {}
         nodes.create(kube, nodes.of_pools(fleet.pools(LAB / "policy", FLUX)))
         self.objects = [item for item in self.fleet.render(FLUX) if item["metadata"].get("namespace") != "flux-system"]
         for item in self.objects:
@@ -39,8 +40,12 @@ class HealthLab(Lab):
 
 
 @pytest.fixture(scope="module")
-def _lab(kube: Kube, tmp_path_factory: pytest.TempPathFactory) -> HealthLab:
-    return HealthLab(tmp_path_factory.mktemp("health") / "fleet", kube)
+def _lab(kube: Kube, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthLab]:
+    made = HealthLab(tmp_path_factory.mktemp("health") / "fleet", kube)
+    yield made
+    for item in made.health:
+        if item["kind"] != "Namespace":
+            kube.delete(runs.kind(item), item["metadata"]["name"], item["metadata"].get("namespace", ""))
 
 
 @pytest.fixture
@@ -205,7 +210,7 @@ def test_node_problem_detector_may_set_its_conditions_on_its_own_node(lab: Healt
 
 
 def test_a_fault_keeps_new_work_off_and_leaves_a_running_gang_alone(lab: HealthLab, kube: Kube, plane: Plane, tmp_path: Path):
-    old = lab.submit("old-gang", "h100", seconds=60, **GANG)
+    old = lab.submit("old-gang", "h100", seconds=900, **GANG)
     runs.admitted(kube, old)
     before = places(kube, old, 2)
     bad = sorted(before.values())[0]
@@ -216,21 +221,21 @@ def test_a_fault_keeps_new_work_off_and_leaves_a_running_gang_alone(lab: HealthL
         until_tainted(kube, bad, yes=True)
         assert holds(node(kube, bad), "taugen.dev/GpuXid")
         until_told(kube, bad, "GpuXid")
-        new = [lab.submit(f"new-{n}", "h100", seconds=60, compute={"gpus": 8}) for n in (1, 2)]
+        new = [lab.submit(f"new-{n}", "h100", seconds=900, compute={"gpus": 8}) for n in (1, 2)]
         for item in new:
             runs.admitted(kube, item)
         assert {at for item in new for at in places(kube, item, 1).values()} == set(NODES) - set(before.values())
         assert places(kube, old, 2) == before, "the gang goes on"
         for item in (old, *new):
             kube.delete(runs.kind(item), item["metadata"]["name"], item["metadata"]["namespace"])
-        lone = lab.submit("needs-the-rack", "h100", seconds=5, **GANG)
+        lone = lab.submit("needs-the-rack", "h100", seconds=900, **GANG)
         runs.admitted(kube, lone)
         assert not any(at.startswith(rack) for at in places(kube, lone, 2).values()), "a rack with a bad node has no room for a gang of two"
         agent.fakes.form("healthy")
         until_tainted(kube, bad, yes=False)
         kube.until("v1/Node", bad, "", lambda item: holds(item, "taugen.dev/GpuXid", "False"), "GpuXid=False", 60)
         until_told(kube, bad, "GpuXidCleared")
-    runs.finished(kube, lone)
+    runs.finish(kube, lone)
     four = {"execution": {"launcher": "torchrun", "nodes": 4}, "policy": {"topology": "unconstrained"}}
     everything = lab.submit("all-four", "h100", seconds=5, **four)
     runs.admitted(kube, everything)
@@ -258,7 +263,7 @@ def test_no_more_than_the_share_is_tainted_at_once(lab: HealthLab, kube: Kube, p
 
 
 def test_where_policy_drains_running_work_ends_and_other_work_goes_on(lab: HealthLab, kube: Kube, plane: Plane, tmp_path: Path):
-    both = [lab.submit(f"on-t4-{n}", "t4", compute={"gpus": 4}, seconds=40) for n in (1, 2)]
+    both = [lab.submit(f"on-t4-{n}", "t4", compute={"gpus": 4}, seconds=900) for n in (1, 2)]
     for item in both:
         runs.admitted(kube, item)
     where = {item["metadata"]["name"]: next(iter(places(kube, item, 1).values())) for item in both}
@@ -278,5 +283,5 @@ def test_where_policy_drains_running_work_ends_and_other_work_goes_on(lab: Healt
         agent.fakes.form("healthy")
         until_tainted(kube, bad, yes=False)
         assert set(places(kube, victim, 1).values()) == {bad}, "a simulated kubelet ends pods without a failure: the same object goes on"
-    runs.finished(kube, victim)
-    runs.finished(kube, other)
+    runs.finish(kube, victim)
+    runs.finish(kube, other)

@@ -6,17 +6,17 @@ from tests.e2e import healthsync, lab
 from tests.e2e.agents import POLICY
 from tests.e2e.kube import Kube
 from tests.e2e.loop import FluxLoop
-from tests.e2e.plane import Plane
 
 WITH = ("jobset", "kuberay", "kueue", "flux")
+SHARES = "flux"
+LOOP = (FluxLoop, lab.FLUX)
 
 
-@pytest.fixture(scope="module")
-def loop(plane: Plane, kube: Kube, tmp_path_factory: pytest.TempPathFactory) -> FluxLoop:
-    made = FluxLoop(tmp_path_factory.mktemp("health"), plane, kube, lab.FLUX)
-    made.fleet.commit({"policy/health.yaml": POLICY}, "node health")
-    made.bootstrap()
-    return made
+@pytest.fixture(scope="module", autouse=True)
+def _health(loop: FluxLoop) -> None:
+    loop.fleet.commit({"policy/health.yaml": POLICY}, "node health")
+    loop.publish()
+    loop.sync()
 
 
 def test_it_is_applied_and_left_alone(loop: FluxLoop, kube: Kube):

@@ -10,7 +10,7 @@ from tests.e2e import runs
 from tests.e2e.kube import Kube, condition, holds
 from tests.e2e.lab import Lab
 from tests.e2e.plane import Plane
-from tests.e2e.ray import outcome, refused, release
+from tests.e2e.ray import ends, outcome, refused, release
 
 WITH = ("jobset", "kuberay", "kueue")
 SHARES = "lab"
@@ -45,9 +45,12 @@ def pools_of(kube: Kube, pods: list[dict]) -> set[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("profile", "nodes"), [("t4", 1), ("t4", 2), ("h100", 2)])
-def test_a_run_with_room_runs_on_nodes_of_its_flavor_and_finishes(lab: Lab, kube: Kube, kind: str, profile: str, nodes: int):
-    seconds = 4
-    item = lab.submit(f"fits-{kind}-{profile}-{nodes}", profile, kind=kind, seconds=seconds, **gang(kind, nodes))
+def test_a_run_with_room_runs_on_nodes_of_its_flavor_and_finishes(
+    lab: Lab, kube: Kube, plane: Plane, kind: str, profile: str, nodes: int
+):
+    name = f"held-fits-{kind}-{profile}-{nodes}"
+    outcome(plane, name, "RUNNING")
+    item = lab.submit(name, profile, kind=kind, seconds=4, **gang(kind, nodes))
     admitted = runs.admitted(kube, item)
     gpu = {name: flavors for name, flavors in runs.flavors(admitted).items() if profile in flavors}
     others = {flavor for name, flavors in runs.flavors(admitted).items() if name not in gpu for flavor in flavors}
@@ -62,6 +65,7 @@ def test_a_run_with_room_runs_on_nodes_of_its_flavor_and_finishes(lab: Lab, kube
     if profile == "h100" and nodes == 2:
         racks = {kube.get("v1/Node", pod["spec"]["nodeName"])["metadata"]["labels"]["lab.example/rack"] for pod in workers}
         assert len(racks) == 1, "the gang asked for one network domain"
+    release(plane, kube, item)
     runs.finished(kube, item)
     assert succeeded(kube, item)
 
@@ -87,13 +91,13 @@ def test_a_cpu_run_stays_off_gpu_nodes(lab: Lab, kube: Kube):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_without_room_waits_and_starts_when_there_is_some(lab: Lab, kube: Kube, kind: str):
     first = lab.submit(
-        f"full-{kind}", "h100", seconds=12, execution={"launcher": "torchrun", "nodes": 4}, policy={"topology": "unconstrained"}
+        f"full-{kind}", "h100", seconds=900, execution={"launcher": "torchrun", "nodes": 4}, policy={"topology": "unconstrained"}
     )
     runs.admitted(kube, first)
     second = lab.submit(f"waits-{kind}", "h100", kind=kind, **gang(kind, 2))
     assert "nvidia.com/gpu" in runs.waiting(kube, second) or "topology" in runs.waiting(kube, second)
     assert not runs.pods(kube, second)
-    runs.finished(kube, first)
+    runs.finish(kube, first)
     runs.finished(kube, second)
     assert succeeded(kube, second)
 
@@ -103,7 +107,7 @@ def test_priority_preempts_and_the_victim_comes_back_as_the_same_object(lab: Lab
 
     outcome(plane, f"held-low-{kind}", "RUNNING")
     low = lab.submit(
-        f"held-low-{kind}", "h100", kind=kind, seconds=20, **gang(kind, 4), policy={"priority": "low", "topology": "unconstrained"}
+        f"held-low-{kind}", "h100", kind=kind, seconds=900, **gang(kind, 4), policy={"priority": "low", "topology": "unconstrained"}
     )
     runs.admitted(kube, low)
     runs.running(kube, low, 4)
@@ -114,15 +118,14 @@ def test_priority_preempts_and_the_victim_comes_back_as_the_same_object(lab: Lab
     runs.finished(kube, high)
     runs.admitted(kube, low)
     runs.running(kube, low, 4 + 2 * (kind == "rayjob"))
-    release(plane, kube, low)
-    runs.finished(kube, low, 120)
+    ends(plane, kube, low)
     assert succeeded(kube, low)
     assert runs.live(kube, low)["metadata"]["uid"] == uid
 
 
 def test_a_queue_borrows_and_the_lender_takes_its_own_back(lab: Lab, kube: Kube):
     burst = {"queue": "burst"}
-    greedy = [lab.submit(f"greedy-{n}", "t4", compute={"gpus": 4}, seconds=30, policy=burst) for n in (1, 2)]
+    greedy = [lab.submit(f"greedy-{n}", "t4", compute={"gpus": 4}, seconds=900, policy=burst) for n in (1, 2)]
     for item in greedy:
         runs.admitted(kube, item)
     kube.until(CLUSTER_QUEUE, "burst", "", lambda queue: borrowed(queue) == {"t4": "4"}, "borrows 4 GPUs")
@@ -134,8 +137,8 @@ def test_a_queue_borrows_and_the_lender_takes_its_own_back(lab: Lab, kube: Kube)
 
 
 def test_borrowing_ends_at_the_limit(lab: Lab, kube: Kube):
-    first = lab.submit("limit-1", "t4", compute={"gpus": 4}, seconds=20)
-    second = lab.submit("limit-2", "t4", compute={"gpus": 4}, seconds=20)
+    first = lab.submit("limit-1", "t4", compute={"gpus": 4}, seconds=900)
+    second = lab.submit("limit-2", "t4", compute={"gpus": 4}, seconds=900)
     third = lab.submit("limit-3", "t4", compute={"gpus": 1}, seconds=2)
     for item in (first, second):
         runs.admitted(kube, item)

@@ -10,6 +10,7 @@ from tests.e2e.lab import Lab
 from tests.e2e.plane import Plane
 
 WITH = ("jobset", "kueue")
+SHARES = "lab"
 AGAIN = {"timestamp": "Eviction", "backoffLimitCount": 2, "backoffBaseSeconds": 1, "backoffMaxSeconds": 2}
 KUEUE = {"waitForPodsReady": {"timeout": "6s", "blockAdmission": False, "requeuingStrategy": AGAIN}}
 NODES = ("t4-0", "t4-1")
@@ -36,13 +37,13 @@ def cordon(kube: Kube, *names: str, shut: bool = True) -> None:
 @pytest.mark.parametrize("kind", ["job", "jobset"])
 def test_a_gang_of_which_one_pod_never_comes_up_is_queued_again_and_runs(lab: Lab, kube: Kube, kind: str):
     cordon(kube, NODES[0])
-    item = lab.submit(f"half-{kind}", "t4", kind=kind, seconds=15, compute={"gpus": 4}, execution={"launcher": "torchrun", "nodes": 2})
+    item = lab.submit(f"half-{kind}", "t4", kind=kind, seconds=900, compute={"gpus": 4}, execution={"launcher": "torchrun", "nodes": 2})
     runs.running(kube, item, 1)
     uid = runs.live(kube, item)["metadata"]["uid"]
     runs.evicted(kube, item, "PodsReadyTimeout")
     cordon(kube, NODES[0], shut=False)
     runs.running(kube, item, 2)
-    runs.finished(kube, item)
+    runs.finish(kube, item)
     found = runs.live(kube, item)
     assert found["metadata"]["uid"] == uid
     assert holds(found, "Complete") or holds(found, "Completed")

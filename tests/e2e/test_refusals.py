@@ -16,6 +16,7 @@ from tests.validate.rules.objects import runs as patches
 from tests.validate.rules.objects import test_platform_rules as platform
 
 WITH = ("jobset", "kuberay", "kueue")
+SHARES = "objects"
 JOB = "kind: Job, name: 'downscale-.*'"
 ALIGN = "kind: Job, name: 'align-.*'"
 JOBSET = "kind: JobSet"

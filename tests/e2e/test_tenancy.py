@@ -11,6 +11,7 @@ from tests.e2e.lab import Lab
 from tests.e2e.plane import Plane
 
 WITH = ("jobset", "kuberay", "kueue")
+SHARES = "lab"
 OWNER = ("lena@lab.example", ("red-leads", "system:authenticated"))
 VIEWER = ("ruth@lab.example", ("system:authenticated",))
 READ = ("get", "list", "watch")

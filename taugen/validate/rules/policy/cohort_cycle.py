@@ -1,7 +1,7 @@
 """Cohorts form trees: none is its own ancestor.
 
-Kueue accepts a cycle. Its queues then say that they are ready and admit nothing; with fair sharing and a member that borrows, Kueue walks
-the cycle for ever under its lock, and no job can be created in the whole cluster until it is restarted.
+Kueue accepts a cycle. Its queues then say that they are ready and admit nothing; where a member borrows under fair sharing, or something
+runs already, Kueue walks the cycle for ever under its lock, and no job can be created in the whole cluster until it is restarted.
 
 Breaks:
 
