@@ -10,50 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e import fleet, gitserver, lab, nodes, reconcilers, runs, trainer
+from tests.e2e import fleet, lab, nodes, runs, trainer
+from tests.e2e.collected import Evidence, bind
 from tests.e2e.kube import Kube, Object, holds
 from tests.e2e.loop import FluxLoop
 from tests.e2e.plane import Plane
-from tests.gitkit import git
 
 WITH = ("kueue", "flux")
-
-
-class Evidence:
-    """The loop with a repository of evidence, and the two commands that close it."""
-
-    def __init__(self, folder: Path, loop: FluxLoop) -> None:
-        self.folder, self.loop = folder, loop
-        site = loop.plane.site
-        name = f"evidence-{lab.SALT}"
-        self.bare = gitserver.create(reconcilers.repositories(site), name)
-        self.url = f"http://127.0.0.1:{site.port('git')}/{name}.git"
-        self.claim = folder / "claim"
-        self.claim.mkdir(parents=True)
-        project = (loop.fleet.path / "taugen.yaml").read_text(encoding="utf-8")
-        assert "evidence:" not in project
-        with_evidence = f'{project.rstrip()}\n  evidence: {{url: "{self.url}"}}\n'
-        spaces = (loop.fleet.path / "policy/workspaces.yaml").read_text(encoding="utf-8")
-        spaces = spaces.replace("  namespace: lab-red\n", "  namespace: lab-red\n  storage: [ckpt]\n")
-        loop.fleet.commit(
-            {"policy/storage.yaml": trainer.STORAGE, "policy/workspaces.yaml": spaces, "taugen.yaml": with_evidence}, "evidence"
-        )
-
-    def collect(self) -> str:
-        """Look once; what the command said."""
-        options = ("--cluster", self.loop.cluster, "--once", "--kubeconfig", self.loop.plane.kubeconfig())
-        places = ("--folder", str(self.folder / "collector"), "--deploy", self.loop.url, "--mount", f"lab-red/ckpt={self.claim}")
-        return self.loop.fleet.taugen("collect", *options, *places)
-
-    def advance(self) -> str:
-        """Act on it, and let Flux apply what follows."""
-        said = self.loop.fleet.taugen("advance", "--to", self.loop.url)
-        self.loop.sync()
-        return said
-
-    def files(self) -> list[str]:
-        """Names of all files of evidence."""
-        return git(self.bare, "ls-tree", "-r", "--name-only", "evidence").splitlines()
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +30,6 @@ def evidence(loop: FluxLoop, kube: Kube, tmp_path_factory: pytest.TempPathFactor
     loop.bootstrap()
     bind(kube)
     return made
-
-
-def bind(kube: Kube) -> None:
-    """A volume for the claim of the checkpoints, without which no pod gets a node."""
-    claim = kube.get("v1/PersistentVolumeClaim", "ckpt", "lab-red")
-    assert claim
-    nodes.bind(kube, [claim])
 
 
 @pytest.fixture
