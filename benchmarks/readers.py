@@ -1,11 +1,12 @@
 """How long `taugen runs` and `taugen show` take on a branch of 100,000 attempts, with nothing kept from before and with it, in a clone and
-from a URL.
+from a URL, with and without the summaries that collectors write.
 
 `python -m benchmarks.readers [ATTEMPTS]` makes the branch in a temporary folder, runs the commands, and prints their times. Making it takes
 longer: over a million files.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,8 +16,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from benchmarks.rows import TAUGEN
+from taugen.evidence import index, summarize, summary
 from taugen.evidence.event import API_VERSION
 from taugen.evidence.paths import AttemptKey, RunKey
+from taugen.load import fastimport, git
+from taugen.load.partial import Objects
 
 KINDS = ("submitted", "queued", "reserved", "admitted", "pod-started", "ready", "pod-ended", "succeeded")
 RUNS = "run: {workspace}/train-{number}/{digest}\nphase: live\nintent:\n  source: workspaces/{workspace}/{number}/tau.yaml\nobject: {run}\n"
@@ -50,12 +54,12 @@ def files(number: int) -> Iterator[tuple[str, str]]:
 def make(folder: Path, attempts: int) -> None:
     """A project whose evidence branch holds so many attempts."""
     (folder / "taugen.yaml").write_text(PROJECT)
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "core.compression=1"]
+    own = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "core.compression=1"]
     for args in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "project"]):
-        subprocess.run([*git, *args], cwd=folder, check=True)
+        subprocess.run([*own, *args], cwd=folder, check=True)
     for key in ("uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"):
-        subprocess.run([*git, "config", key, "true"], cwd=folder, check=True)
-    process = subprocess.Popen([*git, "fast-import", "--quiet", "--done"], cwd=folder, stdin=subprocess.PIPE)
+        subprocess.run([*own, "config", key, "true"], cwd=folder, check=True)
+    process = subprocess.Popen([*own, "fast-import", "--quiet", "--done"], cwd=folder, stdin=subprocess.PIPE)
     assert process.stdin is not None
     who = b"taugen collector fjord <c@example.org> 1788220800 +0000"
     process.stdin.write(b"commit refs/heads/evidence\ncommitter %b\ndata 9\nevidence\n\n" % who)
@@ -65,6 +69,18 @@ def make(folder: Path, attempts: int) -> None:
     process.stdin.write(b"done\n")
     process.stdin.close()
     assert process.wait() == 0
+
+
+def summarize_all(folder: Path) -> None:
+    """Write the summaries of both clusters, as their collectors would."""
+    tip = git.resolve(folder, "refs/heads/evidence")
+    who = b"taugen collector <c@example.org> 1788220800 +0000"
+    with Objects(folder) as objects:
+        for cluster in ("fjord", "mesa"):
+            runs = summarize.runs_in(objects, index.buckets(objects, tip, [cluster]))
+            changes = list(summarize.changed(objects, runs, None))
+            made = fastimport.commit_tree(folder, parents=[], message=b"summary\n", author=who, committer=who, changes=changes)
+            fastimport.update_ref(folder, f"refs/heads/{summary.branch_of('evidence', cluster)}", made, None)
 
 
 def timed(what: str, args: list[str], cwd: Path, env: dict[str, str]) -> None:
@@ -88,6 +104,11 @@ def main() -> None:
         name = attempt(attempts // 2).of.run
         url = project.as_uri()
         print(f"{attempts:,} attempts")
+        timed("clone without summaries, runs, first", ["runs"], project, env)
+        shutil.rmtree(project / ".git" / "taugen")
+        timed("URL without summaries, runs, first", ["runs", "--from", url], project, env)
+        shutil.rmtree(Path(folder) / "cache")
+        summarize_all(project)
         timed("clone, runs, first", ["runs"], project, env)
         timed("clone, runs", ["runs"], project, env)
         timed("clone, runs --workspace --state", ["runs", "--workspace", "workspace-3", "--state", "failed"], project, env)

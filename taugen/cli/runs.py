@@ -49,7 +49,7 @@ def command(
     )
     seen = view.of(directory, source, fetch=fetch)
     found = runs.listing(seen, wanted, now)
-    for note in seen.notes:
+    for note in (*seen.notes, *found.notes):
         say(note)
     color = colored(color)
     click.echo(out.write(found, seen, form, now, color=color), nl=False, color=color)

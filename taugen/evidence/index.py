@@ -5,21 +5,25 @@ its time and type, so no content is read: a million files are one git process. W
 the events' contents (`history.fold`), or one that a cache changes: the cache is keyed by the ids of trees, which say all that is below.
 """
 
-import json
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
+import msgspec
+
+from taugen.evidence import summary, trees
 from taugen.evidence.cache import Cache
 from taugen.evidence.event import TERMINAL, EventType
-from taugen.evidence.history import RANK, STATES, State
+from taugen.evidence.history import RANK, STATES
 from taugen.evidence.paths import RunKey, parse
+from taugen.evidence.standing import Standing
+from taugen.evidence.trees import Entries
 from taugen.load import git
+from taugen.load.partial import Objects
 
-FORM = "standings.1"
-"""Names what a cached text holds; another form never takes it for its own."""
+FORM, RUN_FORM = "standings.2", "standings.run.2"
+"""Names what a cached text holds, of a folder of runs and of a run; another form never takes it for its own."""
 _BLOCK = 1 << 20
 _AT_ONCE = 400
 """Folders up to which git is told what to list; with more it lists all."""
@@ -32,88 +36,150 @@ _ROLES = {
 }  # fmt: skip
 Happened = tuple[bytes, int, bytes, int]
 """Time, rank within its second, type, role of an event."""
+_STATES = {str(kind).encode(): state for kind, state in STATES.items()}
 _TYPES = {str(kind).encode(): (RANK.get(kind, 9), _ROLES.get(kind, _OTHER)) for kind in STATES}
-_EVENT = re.compile(
-    rb"/attempts/([1-9]\d{0,2})/events/(\d{8}T\d{6}Z)-(" + b"|".join(_TYPES) + rb")-[0-9a-f]{16}\.json\0"
-)
-_KNOWN: dict[str, State | None] = {"": None, **{str(state): state for state in State}}
+_EVENT = re.compile(rb"/attempts/([1-9]\d{0,2})/events/(\d{8}T\d{6}Z)-(" + b"|".join(_TYPES) + rb")-[0-9a-f]{16}\.json\0")
 _RECORD = re.compile(rb"/attempts/([1-9]\d{0,2})/record\.json\0")
-
-
-class Standing(NamedTuple):
-    """An attempt as the names of its files tell it. Times are as file names have them (`spelled` makes RFC 3339 of them), "" if there was
-    none; `state` is None where no event sets one; `last` is the type of the event that set it."""
-
-    number: int
-    state: State | None
-    since: str
-    last: str
-    submitted: str
-    started: str
-    ended: str
-    interruptions: int
-    recorded: bool
+_NUMBER = re.compile(r"[1-9]\d{0,2}")
+_MANY = 6000
+"""Runs from which on it is quicker to have git list all files than to read the folders of each."""
+Bucket = list[tuple[str, list[Standing]]]
+"""The runs of a folder with their attempts."""
+_BUCKET = msgspec.json.Decoder(Bucket)
+_RUN = msgspec.json.Decoder(list[Standing])
 
 
 def standings(
-    repo: Path, tip: str, cache: Cache | None = None, *, clusters: Iterable[str] = (), workspaces: Iterable[str] = ()
+    repo: Path,
+    tip: str,
+    cache: Cache | None = None,
+    *,
+    clusters: Iterable[str] = (),
+    workspaces: Iterable[str] = (),
+    summaries: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[RunKey, list[Standing]]]:
     """The runs below `tip` with their attempts by number, in order of their paths; only those of some clusters or workspaces if named.
+    `summaries` are commits of summaries by their clusters: what they say of a run that is still as it was then is believed.
 
     Raises `GitError` for a damaged repository.
     """
-    folders = buckets(repo, tip, frozenset(clusters), frozenset(workspaces))
-    known = cache.get(FORM, folders.values()) if cache is not None else {}
-    missing = [path for path, tree in folders.items() if tree not in known]
-    fresh = _read(repo, tip, missing)
-    if cache is not None and missing:
-        cache.put(FORM, {folders[path]: fresh[path] for path in missing}, keep=folders.values())
-    for path, tree in folders.items():
-        text = fresh.get(path) or known[tree]
+    with Objects(repo) as objects:
+        folders = buckets(objects, tip, frozenset(clusters), frozenset(workspaces))
+        short = {path: tree for path, tree in folders.items() if path.partition("/")[0] in (summaries or {})}
+        found = _from_summaries(objects, short, cache, summaries or {})
+        left = {path: tree for path, tree in folders.items() if path not in found}
+        found |= _from_names(objects, tip, left, cache)
+    for path in folders:
         cluster, _, workspace, _ = path.split("/")
-        for run, attempts in json.loads(text):
-            yield RunKey(cluster, workspace, run), [Standing(one[0], _KNOWN[one[1]], *one[2:]) for one in attempts]
+        for run, attempts in found[path]:
+            yield RunKey(cluster, workspace, run), attempts
 
 
-def buckets(repo: Path, tip: str, clusters: frozenset[str], workspaces: frozenset[str]) -> dict[str, str]:
+def buckets(objects: Objects, tip: str, clusters: Collection[str] = (), workspaces: Collection[str] = ()) -> dict[str, str]:
     """The folders `<cluster>/runs/<workspace>/<two hex digits>` and the ids of their trees."""
-    with git.CatFile(repo) as objects:
-        tops = [name for name in _folders(objects, f"{tip}^{{tree}}") if not clusters or name in clusters]
-        out = {}
-        for cluster in tops:
-            for workspace, tree in _folders(objects, f"{tip}:{cluster}/runs").items():
-                if not workspaces or workspace in workspaces:
-                    out.update({f"{cluster}/runs/{workspace}/{two}": found for two, found in _folders(objects, tree).items()})
+    tops = [name for name, child in trees.top(objects, tip).items() if child.folder and (not clusters or name in clusters)]
+    level = trees.children(objects, tip, [f"{cluster}/runs" for cluster in tops])
+    places = {
+        f"{folder}/{name}": child.id
+        for folder, inside in level.items()
+        for name, child in inside.items()
+        if child.folder and (not workspaces or name in workspaces)
+    }
+    inside = trees.read(objects, places)
+    return {f"{place}/{two}": child.id for place, found in inside.items() for two, child in found.items() if child.folder}
+
+
+def of_runs(objects: Objects, runs: Mapping[str, str]) -> dict[str, list[Standing] | None]:
+    """The attempts of runs by their folders, of whose trees the ids are given; None for a folder that is no run. Raises `GitError`."""
+    tops = trees.read(objects, runs)
+    numbers = trees.read(objects, _below(tops, lambda name: name == "attempts"))
+    tries = trees.read(objects, _below(numbers, lambda name: _NUMBER.fullmatch(name) is not None))
+    events = trees.read(objects, _below(tries, lambda name: name == "events"))
+    names: dict[str, list[str]] = {}
+    for folder, inside in tries.items():
+        run, _, number = folder.rpartition("/attempts/")
+        files = [name for name, child in inside.items() if not child.folder]
+        files += [f"events/{name}" for name, child in events.get(f"{folder}/events", {}).items() if not child.folder]
+        names.setdefault(run, []).extend(f"/attempts/{number}/{name}\0" for name in files)
+    out: dict[str, list[Standing] | None] = {}
+    for folder, inside in tops.items():
+        place = parse(f"{folder}/run.yaml")
+        is_run = any(name in inside and inside[name].folder is kind for name, kind in (("run.yaml", False), ("attempts", True)))
+        text = "".join(names.get(folder, ())).encode("utf-8", "surrogateescape")
+        out[folder] = _folded(text) if is_run and place is not None else None
     return out
 
 
-def _folders(objects: git.CatFile, spec: str) -> dict[str, str]:
-    """The folders in a tree and their ids; nothing where there is no such tree."""
-    content = objects.read(spec) or b""
-    width = 20 if len(spec.partition(":")[0].partition("^")[0]) == 40 else 32
-    out, at = {}, 0
-    while at < len(content):
-        end = content.index(b"\0", at)
-        mode, _, name = content[at:end].partition(b" ")
-        at = end + 1 + width
-        if mode == b"40000":
-            out[name.decode("utf-8", "surrogateescape")] = content[end + 1 : at].hex()
+def of_keys(objects: Objects, tip: str, keys: Iterable[RunKey]) -> dict[RunKey, list[Standing]]:
+    """The attempts of some runs, without those that have no evidence. Raises `GitError`."""
+    wanted = {key.folder: key for key in keys}
+    parents = trees.children(objects, tip, {folder.rpartition("/")[0] for folder in wanted})
+    there = {folder: parents[folder.rpartition("/")[0]].get(key.run) for folder, key in wanted.items()}
+    found = of_runs(objects, {folder: child.id for folder, child in there.items() if child is not None and child.folder})
+    return {wanted[folder]: attempts for folder, attempts in found.items() if attempts is not None}
+
+
+def _below(level: Mapping[str, Entries], wanted: Callable[[str], bool]) -> dict[str, str]:
+    return {f"{path}/{name}": child.id for path, inside in level.items() for name, child in inside.items() if child.folder and wanted(name)}
+
+
+def _from_summaries(objects: Objects, folders: Mapping[str, str], cache: Cache | None, summaries: Mapping[str, str]) -> dict[str, Bucket]:
+    """Folders of clusters that have a summary; what it says nothing of is read. Nothing where that is too much."""
+    if not folders:
+        return {}
+    level = trees.read(objects, folders)
+    runs = {f"{path}/{name}": child.id for path, inside in level.items() for name, child in inside.items() if child.folder}
+    told: dict[str, list[Standing] | None] = {}
+    for cluster, commit in summaries.items():
+        told.update(summary.read(objects, commit, cluster, runs))
+    left = {path: tree for path, tree in runs.items() if path not in told}
+    if len(left) > _MANY:
+        return {}
+    known = cache.get(RUN_FORM, left.values()) if cache is not None else {}
+    told |= {path: _RUN.decode(known[tree]) for path, tree in left.items() if tree in known}
+    fresh = of_runs(objects, {path: tree for path, tree in left.items() if tree not in known})
+    if cache is not None and fresh:
+        texts = {left[path]: msgspec.json.encode(found).decode() for path, found in fresh.items() if found is not None}
+        cache.put(RUN_FORM, texts, keep=left.values())
+    told |= fresh
+    out: dict[str, Bucket] = {}
+    for path, inside in level.items():
+        both = ((name, told.get(f"{path}/{name}")) for name in inside)
+        out[path] = [(name, attempts) for name, attempts in both if attempts is not None]
     return out
 
 
 # ------------------------------------------------------------------------------------------------------------------- from names
 
 
-def _read(repo: Path, tip: str, folders: list[str]) -> dict[str, str]:
-    """What stands in folders, as texts for the cache."""
-    if not folders:
-        return {}
-    found: dict[str, list[tuple[str, list[list[object]]]]] = {path: [] for path in folders}
-    for folder, paths in _runs(_listed(repo, tip, folders)):
+def _from_names(objects: Objects, tip: str, folders: Mapping[str, str], cache: Cache | None) -> dict[str, Bucket]:
+    known = cache.get(FORM, folders.values()) if cache is not None and folders else {}
+    missing = [path for path, tree in folders.items() if tree not in known]
+    fresh = _read(objects, tip, missing)
+    if cache is not None and missing:
+        texts = {folders[path]: msgspec.json.encode(fresh[path]).decode() for path in missing}
+        cache.put(FORM, texts, keep=folders.values())
+    return {path: fresh[path] if path in fresh else _BUCKET.decode(known[tree]) for path, tree in folders.items()}
+
+
+def _read(objects: Objects, tip: str, folders: list[str]) -> dict[str, Bucket]:
+    """What stands in folders, from the paths of all files."""
+    try:
+        return _listing(objects.repo, tip, folders)
+    except git.GitError:
+        # Of a remote perhaps only the upper folders are here.
+        if not objects.fetch([str(git.find(objects.repo, f"{tip}:"))]):
+            raise
+        return _listing(objects.repo, tip, folders)
+
+
+def _listing(repo: Path, tip: str, folders: list[str]) -> dict[str, Bucket]:
+    found: dict[str, Bucket] = {path: [] for path in folders}
+    for folder, paths in _runs(_listed(repo, tip, folders)) if folders else ():
         bucket, _, run = folder.rpartition("/")
         if bucket in found and (place := parse(f"{folder}/run.yaml")) is not None and place.run.run == run:
             found[bucket].append((run, _folded(paths)))
-    return {path: json.dumps(runs, separators=(",", ":")) for path, runs in found.items()}
+    return found
 
 
 def _listed(repo: Path, tip: str, folders: list[str]) -> Iterator[bytes]:
@@ -159,19 +225,18 @@ def _pieces(piece: bytes) -> Iterator[tuple[str, bytes]]:
         yield name.decode("utf-8", "surrogateescape"), b"\0".join(found) + b"\0"
 
 
-def _folded(paths: bytes) -> list[list[object]]:
+def _folded(paths: bytes) -> list[Standing]:
     """The attempts of a run, by number, from the paths of its files."""
     recorded = set(_RECORD.findall(paths))
     attempts: dict[bytes, list[Happened]] = {number: [] for number in recorded}
     for number, time, name in _EVENT.findall(paths):
         rank, role = _TYPES[name]
         attempts.setdefault(number, []).append((time, rank, name, role))
-    return [[int(number), *fold(attempts[number]), number in recorded] for number in sorted(attempts, key=int)]
+    return [fold(int(number), attempts[number], recorded=number in recorded) for number in sorted(attempts, key=int)]
 
 
-def fold(happened: list[Happened]) -> list[object]:
-    """Of events that set a state: state, since, last type, submitted, started, ended, interruptions; as `history.fold`
-    has them."""
+def fold(number: int, happened: list[Happened], *, recorded: bool) -> Standing:
+    """An attempt, from its events that set a state, as `history.fold` has them."""
     happened.sort()
     first: dict[int, bytes] = {}
     terminal: Happened | None = None
@@ -185,11 +250,11 @@ def fold(happened: list[Happened]) -> list[object]:
             if role == _TERMINAL:
                 terminal = one
     if not happened:
-        return ["", "", "", "", "", "", 0]
-    last = terminal or happened[-1]
-    kind = last[2].decode()
-    times = (first.get(_SUBMITTED, b""), first.get(_STARTED) or first.get(_READY) or b"", first.get(_TERMINAL, b""))
-    return [STATES[EventType(kind)], last[0].decode(), kind, *(one.decode() for one in times), count]
+        return Standing(number, None, "", "", "", "", "", 0, recorded)
+    since, _, kind, _ = terminal or happened[-1]
+    started = first.get(_STARTED) or first.get(_READY)
+    submitted, began, ended = (one.decode() if one else "" for one in (first.get(_SUBMITTED), started, first.get(_TERMINAL)))
+    return Standing(number, _STATES[kind], since.decode(), kind.decode(), submitted, began, ended, count, recorded)
 
 
 def spelled(stamp: str) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from taugen.evidence import trailers
 from taugen.evidence.budget import Budget
 from taugen.evidence.store import Branch
+from taugen.evidence.summarize import AUTHOR, LEAST, Summarizer
 from taugen.load import fastimport, git, partial
 from taugen.load.fastimport import Pushed
 
@@ -57,7 +58,8 @@ class Conflict(SinkError):  # noqa: N818 - it names what happens
 
 class Sink:
     """The writer of one collector. `folder` is its own, `remote` a URL or a path, `author` the name under which it commits, `sign` an SSH
-    private key, `clock` seconds that only grow. Every method raises `Unreachable`, `Rewritten` or `Full`."""
+    private key, `clock` seconds that only grow, `least` the number of runs from which on there is a summary.
+    Every method raises `Unreachable`, `Rewritten` or `Full`."""
 
     def __init__(
         self,
@@ -69,6 +71,7 @@ class Sink:
         sign: Path | None = None,
         clock: Callable[[], float] | None = None,
         room: int = _ROOM,
+        least: int = LEAST,
     ) -> None:
         self.repo = folder / "evidence.git"
         self.remote = remote
@@ -82,6 +85,7 @@ class Sink:
         self._room = room
         self._written = 0
         self._open: Branch | None = None
+        self._summary = Summarizer(self.repo, remote, branch, author, least) if author.startswith(AUTHOR) else None
         self._prepare()
         self._size = _weight(self.repo)[0]
 
@@ -142,11 +146,21 @@ class Sink:
                 raise Unreachable(f"the push was refused: {result.message}")
             if result.outcome is Pushed.OK:
                 with self._guarded():
-                    self.heard = max(self.heard, int(git.commit_info(self.repo, new).committer_date.split()[0]))
+                    seconds = int(git.commit_info(self.repo, new).committer_date.split()[0])
+                    self.heard = max(self.heard, seconds)
                     self._saw(new, tip, own=True)
+                    self._summarize(new, seconds)
                     self._tidy()
                 return new
         raise Unreachable(f"somebody else was quicker {_TRIES} times: another try later")
+
+    def _summarize(self, tip: str, seconds: int) -> None:
+        """Bring the cluster's summary up to date; one that can't be written is missed by nobody but who waits for a listing."""
+        if self._summary is None:
+            return
+        with contextlib.suppress(git.GitError):
+            if self._summary.wrote(self._branch(tip).objects, tip, seconds) and self._clock is not None:
+                self.budget.saw(self._clock(), 1)
 
     # ------------------------------------------------------------------------------------------------------------------------ reading
 

@@ -18,7 +18,7 @@ from taugen.evidence import event, history, log
 from taugen.evidence.event import Event
 from taugen.evidence.history import History
 from taugen.evidence.paths import AttemptKey, RunKey, parse
-from taugen.evidence.trees import Child, children
+from taugen.evidence.trees import Entries, children
 from taugen.load import git, nodes, partial
 from taugen.load.cache import cache_folder
 from taugen.load.history import without_user
@@ -61,17 +61,24 @@ class Branch:
         if "objects" in self.__dict__:
             self.objects.close()
 
-    def folders(self, paths: Iterable[str]) -> dict[str, dict[str, Child]]:
+    def folders(self, paths: Iterable[str]) -> dict[str, Entries]:
         """What stands in each folder; nothing where there is none."""
         wanted = list(paths)
         return children(self.objects, self.tip, wanted) if self.tip is not None else {path: {} for path in wanted}
 
     def paths(self, under: str = "") -> list[str]:
         """The paths of all files below a folder, in git's order."""
-        if self.tip is None:
+        folder = under.strip("/")
+        if self.tip is None or not self.folders([folder])[folder]:
             return []
-        start = f"{under.strip('/')}/" if under.strip("/") else ""
-        return [start + path for path in git.ls_tree(self.repo, self.tip, under)]
+        start = f"{folder}/" if folder else ""
+        try:
+            return [start + path for path in git.ls_tree(self.repo, self.tip, folder)]
+        except git.GitError:
+            # Of a remote perhaps only the upper folders are here.
+            if not self.objects.fetch([str(git.find(self.repo, f"{self.tip}:{folder}"))]):
+                raise
+            return [start + path for path in git.ls_tree(self.repo, self.tip, folder)]
 
     def read_many(self, paths: Sequence[str]) -> list[bytes | None]:
         """The contents of files, None for one that is not there."""
@@ -218,9 +225,9 @@ def complete(branch: Branch, place: Where) -> None:
         raise Refused(f"the history of the evidence branch can't be fetched: {error}", hint="check the address", code=4) from None
 
 
-def cached(url: str) -> Path:
+def cached(url: str, kind: str = "evidence") -> Path:
     """Where what was fetched of a remote evidence repository stands."""
-    return cache_folder() / "evidence" / f"{sha256(url.encode('utf-8', 'surrogateescape')).hexdigest()[:32]}.git"
+    return cache_folder() / kind / f"{sha256(url.encode('utf-8', 'surrogateescape')).hexdigest()[:32]}.git"
 
 
 def _fetched(repo: Path, branch: str) -> str | None:

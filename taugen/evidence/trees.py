@@ -1,39 +1,80 @@
 """Folders of a commit, many at a time.
 
-In: a repository, a commit, paths of folders. Out: what stands in each. Only the folders that are asked for are read, so that the branch may
-hold a million files. What must never happen: one git process a folder.
+In: a repository, a commit, paths of folders. Out: what stands in each. Only the folders that are asked for and those above them are read,
+so that the branch may hold a million files; folders that a partial clone lacks are fetched. What must never happen: one git process a
+folder, a folder that was not fetched taken for one that does not exist.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
+from taugen.load import git
 from taugen.load.partial import Objects
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
+class Child(NamedTuple):
     """An entry of a folder: its object id, and whether it is a folder itself."""
 
     id: str
     folder: bool
 
 
-def children(objects: Objects, commit: str, folders: Iterable[str]) -> dict[str, dict[str, Child]]:
+Entries = Mapping[str, Child]
+
+
+def children(objects: Objects, commit: str, folders: Iterable[str]) -> dict[str, Entries]:
     """What stands in each folder (``""`` is the top), by name in git's order; nothing where there is no such folder. Raises `GitError`."""
     wanted = list(dict.fromkeys(folders))
-    width = len(commit) // 2
-    found = objects.named([f"{commit}:{folder}" for folder in wanted])
-    return {folder: _entries(content, width) if content is not None else {} for folder, content in zip(wanted, found, strict=True)}
+    above = {folder: folder.rpartition("/")[0] for path in wanted for folder in _way(path)}
+    found: dict[str, Entries] = {"": top(objects, commit)} if wanted else {}
+    for level in _levels(above):
+        ids = {}
+        for path in level:
+            child = found[above[path]].get(path[len(above[path]) :].lstrip("/"))
+            if child is not None and child.folder:
+                ids[path] = child.id
+        found.update({path: {} for path in level} | read(objects, ids))
+    return {folder: found[folder] for folder in wanted}
 
 
-def _entries(content: bytes, width: int) -> dict[str, Child]:
-    """The entries of a tree object: mode, space, name, NUL, raw id."""
+def top(objects: Objects, commit: str) -> Entries:
+    """What stands at the top of a commit. Raises `GitError`."""
+    return entries(objects.named([f"{commit}^{{tree}}"])[0] or b"", len(commit) // 2)
+
+
+def read(objects: Objects, ids: Mapping[str, str]) -> dict[str, Entries]:
+    """What stands in folders, by their paths, of which the ids are known; fetched with all that is below where they are not here. Raises
+    `GitError`, also where nobody has one."""
+    out: dict[str, Entries] = {}
+    for (path, tree), content in zip(ids.items(), objects.read(list(ids.values())), strict=True):
+        if content is None:
+            raise git.GitError(["cat-file"], 128, f"the folder {path} (object {tree}) is missing")
+        out[path] = entries(content, len(tree) // 2)
+    return out
+
+
+def entries(content: bytes, width: int) -> dict[str, Child]:
+    """The entries of a tree object: mode, space, name, NUL, raw id of `width` bytes."""
     out = {}
     at = 0
     while at < len(content):
-        space = content.index(b" ", at)
-        end = content.index(b"\0", space)
-        name = content[space + 1 : end].decode("utf-8", "surrogateescape")
+        end = content.index(b"\0", at)
+        mode, _, name = content[at:end].partition(b" ")
         at = end + 1 + width
-        out[name] = Child(content[end + 1 : at].hex(), folder=content.startswith(b"40000 ", space - 5))
+        out[name.decode("utf-8", "surrogateescape")] = Child(content[end + 1 : at].hex(), mode == b"40000")
     return out
+
+
+def _way(path: str) -> Iterable[str]:
+    """A folder and those above it, without the top."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+def _levels(folders: Iterable[str]) -> list[list[str]]:
+    """Folders by their depth, the highest first."""
+    levels: dict[int, list[str]] = {}
+    for folder in folders:
+        levels.setdefault(folder.count("/"), []).append(folder)
+    return [levels[depth] for depth in sorted(levels)]

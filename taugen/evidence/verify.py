@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from taugen.diag import Diagnostic, Severity, Span
-from taugen.evidence import contents, keys, log, trailers
+from taugen.evidence import contents, keys, log, summarize, trailers
 from taugen.evidence.contents import fault
 from taugen.evidence.log import Change, Commit
 from taugen.evidence.paths import parse
@@ -61,11 +61,13 @@ def verify(
     since: str | None = None,
     known: Sequence[str] = (),
     source: Path | None = None,
+    summaries: Mapping[str, str] | None = None,
 ) -> Proof:
     """Prove the branch.
 
     `signers` are SSH public keys by cluster (a cluster without any needs no signatures); `since` is a tip known from before: it must be in
-    the history, and only what came after it is looked at; `known` are tips that must be there too; `source` is a repository of the sources.
+    the history, and only what came after it is looked at; `known` are tips that must be there too; `source` is a repository of the sources;
+    `summaries` are commits of the clusters' summaries.
     Raises `GitError` for a damaged repository, `Refused` where ssh-keygen is missing.
     """
     proof = Proof()
@@ -83,6 +85,8 @@ def verify(
     proof.add(_logs(branch, seen))
     proof.add(_signatures(branch, seen, signers or {}, proof))
     proof.add(_sources(seen, source))
+    for cluster, commit in sorted((summaries or {}).items()):
+        proof.add(_summary(branch, cluster, commit))
     return proof
 
 
@@ -247,3 +251,10 @@ def _sources(seen: Seen, source: Path | None) -> Iterator[Diagnostic]:
         if size is None:
             hint = "fetch all branches of the sources; if it is nowhere, ask who did"
             yield fault("evidence-source", seen.sources[sha], f"its source commit {sha} is not in the sources", hint)
+
+
+def _summary(branch: Branch, cluster: str, commit: str) -> Iterator[Diagnostic]:
+    """Whether a cluster's summary says of its runs what their files say."""
+    for path in summarize.wrong(branch.objects, str(branch.tip), commit, cluster):
+        hint = "it is no evidence: delete that branch, and the collector writes it anew"
+        yield fault("evidence-summary", path, f"the summary of {cluster} ({commit[:12]}) says of it what its files do not", hint)

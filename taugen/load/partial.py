@@ -15,6 +15,9 @@ from typing import Self
 from taugen.load import git
 from taugen.load.fastimport import safe
 
+FOLDERS = "blob:none"
+"""What is fetched of a commit: folders, no contents."""
+
 
 class Objects:
     """The contents of a repository's objects, through one git process; one that is missing is fetched if the repository is a partial clone.
@@ -58,6 +61,14 @@ class Objects:
         # The process has its list of packs from before the fetch, and looks again only for what it can't find.
         fetched = dict(zip(missing, self._read(missing), strict=True))
         return [fetched[sha] if content is None else content for sha, content in zip(ids, found, strict=True)]
+
+    def fetch(self, ids: Sequence[str]) -> bool:
+        """Fetch objects of a partial clone, folders with all that is below them but contents; False for a repository that has all of its
+        own."""
+        if self._promisor is None:
+            return False
+        fetch_objects(self.repo, self._promisor, ids)
+        return True
 
     def _read(self, specs: Sequence[str]) -> list[bytes | None]:
         # Two processes on one pipe would read each other's answers.
@@ -109,24 +120,31 @@ def make(place: Path) -> None:
         git.run(["init", "--quiet", "--bare", "."], cwd=place)
 
 
-def fetch(place: Path, url: str, ref: str, to: str, *, whole: bool = False, depth: int = 1) -> str | None:
+def fetch(place: Path, url: str, ref: str, to: str, *, whole: bool = False, depth: int = 1, what: str = FOLDERS) -> str | None:
     """Fetch the newest commit of `ref` into `to` and return its id, None if the remote has no such ref: folders, no contents, unless the
     server can't tell them apart.
 
-    The first fetch brings that commit alone, or `depth` commits, later ones what came since; `whole` also all before. Raises `GitError`.
+    The first fetch brings that commit alone, or `depth` commits, later ones what came since; `whole` also all before. `what` is a filter of
+    git's, always the same for one `place`. Raises `GitError`.
     """
     fresh = not whole and git.find(place, to) is None
     options = [f"--depth={depth}"] if fresh else ["--unshallow"] if whole and git.is_shallow(place) else []
-    return git.resolve(place, to) if _fetched(place, url, f"+{ref}:{to}", options) else None
+    return git.resolve(place, to) if _fetched(place, url, f"+{ref}:{to}", options, what) else None
 
 
 def deepen(place: Path, url: str, ref: str, commits: int) -> None:
     """Fetch more of the commits before those that are here. Raises `GitError`."""
-    _fetched(place, url, ref, [f"--deepen={commits}"])
+    _fetched(place, url, ref, [f"--deepen={commits}"], FOLDERS)
 
 
-def _fetched(place: Path, url: str, ref: str, options: Sequence[str]) -> bool:
-    fixed = ["--filter=blob:none", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap="]
+def fetch_all(place: Path, url: str, pattern: str, to: str) -> None:
+    """Fetch the newest commits of the refs below `pattern` to below `to`, with contents; of a remote that has none nothing comes. Raises
+    `GitError`."""
+    _fetched(place, url, f"+{pattern}/*:{to}/*", ["--depth=1"], "")
+
+
+def _fetched(place: Path, url: str, ref: str, options: Sequence[str], what: str) -> bool:
+    fixed = [f"--filter={what}" if what else "--no-filter", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap="]
     args = ["fetch", "--quiet", *fixed, *options, "--end-of-options", safe(url), ref]
     got = git.run(args, cwd=place, check=False, allow=git.protocols_for(url), timeout=git.REMOTE_TIMEOUT)
     if got.code and b"couldn't find remote ref" not in got.err:

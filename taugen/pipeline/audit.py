@@ -11,7 +11,7 @@ from pathlib import Path
 
 from taugen.collect import stores
 from taugen.diag import Refused, Severity
-from taugen.evidence import fsck, store, verify
+from taugen.evidence import fsck, store, summary, verify
 from taugen.evidence.fsck import Found
 from taugen.evidence.store import Branch
 from taugen.evidence.verify import Proof
@@ -33,12 +33,13 @@ class Place:
 @dataclass(frozen=True)
 class Audit:
     """An evidence branch. `signers` are the keys of each cluster, `source` the repository of the sources, None where it is not at hand;
-    `name` is how people name the branch."""
+    `name` is how people name the branch, `evidence` what git calls it."""
 
     branch: Branch
     name: str
     signers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     source: Path | None = None
+    evidence: str = "evidence"
 
     @property
     def proven(self) -> str:
@@ -51,7 +52,7 @@ def opened(directory: Path, url: str | None, branch: str | None, *, fetch: bool 
     try:
         if url is not None:
             place = Place(url, branch or "evidence")
-            return Audit(store.find(directory.resolve(), place, whole=True), f"branch {place.branch} of {url}")
+            return Audit(store.find(directory.resolve(), place, whole=True), f"branch {place.branch} of {url}", evidence=place.branch)
         return _of_project(directory, branch, fetch=fetch)
     except git.GitError as error:
         raise Refused(str(error), code=2) from None
@@ -68,7 +69,7 @@ def _of_project(directory: Path, branch: str | None, *, fetch: bool) -> Audit:
         # What the server has is what counts; a collector of this very repository may be further.
         if there is not None and not (found.tip is not None and git.is_ancestor(reading.repo, there, found.tip)):
             found = Branch(reading.repo, there)
-    return Audit(found, name, evidence.keys(reading), reading.repo)
+    return Audit(found, name, evidence.keys(reading), reading.repo, place.branch)
 
 
 def prove(audit: Audit, since: str | None = None) -> Proof:
@@ -77,7 +78,8 @@ def prove(audit: Audit, since: str | None = None) -> Proof:
     try:
         last = git.find(repo, audit.proven)
         known = [last] if last is not None else []
-        proof = verify.verify(audit.branch, signers=audit.signers, since=since, known=known, source=audit.source)
+        told = summary.known(repo, audit.evidence)
+        proof = verify.verify(audit.branch, signers=audit.signers, since=since, known=known, source=audit.source, summaries=told)
         if tip is not None and tip != last and not any(one.severity is Severity.ERROR for one in proof.findings):
             fastimport.update_ref(repo, audit.proven, tip, last)
     except git.GitError as error:

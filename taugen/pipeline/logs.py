@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from taugen.diag import Refused
-from taugen.evidence.index import Standing
 from taugen.evidence.paths import AttemptKey, RunKey, parse
+from taugen.evidence.standing import Standing
 from taugen.pipeline import runs
 from taugen.pipeline.view import View
 
@@ -57,8 +57,7 @@ def pieces(view: View, attempt: AttemptKey, asked: Asked) -> list[Piece]:
 
 def attempt_of(view: View, key: RunKey, asked: Asked) -> tuple[AttemptKey, Standing | None]:
     """The attempt that is asked for. Raises `Refused` (exit 2) for one that nothing is known of."""
-    wanted = runs.Wanted(frozenset({key.workspace}), frozenset({key.cluster}) if key.cluster else frozenset())
-    known = {one.number: one for one in runs.standings(view, wanted).get(key, [])}
+    known = {one.number: one for one in runs.attempts_of(view, [key]).get(key, [])}
     if asked.attempt is not None and asked.attempt not in known:
         listed = ", ".join(map(str, known)) or "none"
         raise Refused(f"there is no evidence of attempt {asked.attempt} of {key.workspace}/{key.run}", hint=f"attempts: {listed}", code=2)

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from taugen.diag import Refused
 from taugen.evidence import index
 from taugen.evidence.history import State, fold
-from taugen.evidence.index import Standing
 from taugen.evidence.paths import AttemptKey, RunKey, stamp
+from taugen.evidence.standing import Standing
 from taugen.load import git
 from taugen.pipeline.view import View
 from taugen.publish import branch as published
@@ -30,6 +30,8 @@ STALE = timedelta(minutes=15)
 """After this long without a word from a cluster's collector, what it said last need not be so any more."""
 PUBLISHED, ENDED = "published", "ended"
 """States of runs without evidence: in the deploy tree, and not there any more."""
+_CONFIRMED = 500
+"""Rows of which the files are looked at though a summary tells of them."""
 STATES = (PUBLISHED, *map(str, State), "replaced")
 _REQUEST = re.compile(r"^request:\n((?:  .*\n)+)", re.MULTILINE)
 _FIELD = re.compile(r"^  (\w+): \"?([^\"\n]*)\"?$", re.MULTILINE)
@@ -87,17 +89,18 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Rows, how many there would be without the limit, and documents that publish holds back or lets wait."""
+    """Rows, how many there would be without the limit, documents that publish holds back or lets wait, and what is to be said besides."""
 
     rows: tuple[Row, ...]
     total: int
     waiting: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def one(view: View, key: RunKey, now: datetime) -> Row:
     """One run."""
-    wanted = Wanted(frozenset({key.workspace}), frozenset({key.cluster}) if key.cluster else frozenset())
-    return detailed(view, [_row(found) for found in _picks(view, wanted, now) if found.key == key])[0]
+    pick = _pick(key, attempts_of(view, [key]).get(key, ()), live_runs(view), silent=stale(view, key.cluster, now))
+    return detailed(view, [_row(pick)])[0]
 
 
 def listing(view: View, wanted: Wanted, now: datetime) -> Listing:
@@ -109,7 +112,22 @@ def listing(view: View, wanted: Wanted, now: datetime) -> Listing:
         found = [one for one in found if told.get(one.key, one.state) in wanted.states]
     found.sort(key=lambda one: (one.since, one.key), reverse=True)
     shown = found[: wanted.limit] if wanted.limit else found
+    if view.summaries and not _confirmed(view, shown[:_CONFIRMED]):
+        again = listing(replace(view, summaries={}), wanted, now)
+        return replace(again, notes=("a summary of evidence says what the evidence does not: taugen evidence verify tells which",))
     return Listing(tuple(detailed(view, [_row(one) for one in shown])), len(found), waiting(view))
+
+
+def _confirmed(view: View, shown: Sequence["_Pick"]) -> bool:
+    """Whether the files of evidence say what was told of these runs."""
+    told = {one.key: one.attempts for one in shown if one.attempts and one.key.cluster in view.summaries}
+    return attempts_of(view, told) == told
+
+
+def attempts_of(view: View, keys: Iterable[RunKey]) -> dict[RunKey, list[Standing]]:
+    """The attempts of some runs by number, told from the names of their files; runs without evidence are left out."""
+    evidence = view.evidence
+    return index.of_keys(evidence.objects, evidence.tip, keys) if evidence.tip is not None else {}
 
 
 def known_states(names: Iterable[str]) -> frozenset[str]:
@@ -165,25 +183,31 @@ def _picks(view: View, wanted: Wanted, now: datetime) -> Iterator[_Pick]:
     live = live_runs(view)
     stood = standings(view, wanted)
     silent = {cluster: stale(view, cluster, now) for cluster in {key.cluster for key in stood}}
-    for key, attempts in stood.items():
-        is_live = live.get((key.workspace, key.run)) == key.cluster
-        last = attempts[-1] if attempts else None
-        if last is None or last.state is None:
-            yield _Pick("", key, PUBLISHED if is_live else ENDED, "", is_live)
-        elif is_live and silent[key.cluster] and not last.ended:
-            yield _Pick(last.since, key, State.STALE.value, last.state.value, is_live, attempts)
-        else:
-            yield _Pick(last.since, key, last.state.value, "", is_live, attempts)
+    yield from (_pick(key, attempts, live, silent=silent[key.cluster]) for key, attempts in stood.items())
     known = {(key.workspace, key.run) for key in stood}
     for name in published_runs(view) - known:
         yield _Pick("", RunKey(live.get(name, ""), *name), PUBLISHED if name in live else ENDED, "", name in live)
+
+
+def _pick(key: RunKey, attempts: Sequence[Standing], live: Mapping[Key, str], *, silent: bool) -> _Pick:
+    is_live = live.get((key.workspace, key.run)) == key.cluster
+    last = attempts[-1] if attempts else None
+    if last is None or last.state is None:
+        return _Pick("", key, PUBLISHED if is_live else ENDED, "", is_live)
+    if is_live and silent and not last.ended:
+        return _Pick(last.since, key, State.STALE.value, last.state.value, is_live, attempts)
+    return _Pick(last.since, key, last.state.value, "", is_live, attempts)
 
 
 def standings(view: View, wanted: Wanted) -> dict[RunKey, list[Standing]]:
     """The runs that have evidence. One that has it under two clusters counts under that where its state placed it."""
     if view.evidence.tip is None:
         return {}
-    found = dict(index.standings(view.evidence.repo, view.evidence.tip, view.cache, clusters=wanted.clusters, workspaces=wanted.workspaces))
+    told = index.standings(
+        view.evidence.repo, view.evidence.tip, view.cache,
+        clusters=wanted.clusters, workspaces=wanted.workspaces, summaries=view.summaries,
+    )  # fmt: skip
+    found = dict(told)
     return {key: found[key] for key in placed(view, found)}
 
 

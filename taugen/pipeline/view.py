@@ -5,13 +5,13 @@ what taugen.yaml says about both, and when each cluster's collector was last hea
 moves, a whole repository fetched to show ten lines of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from taugen.diag import Refused, has_errors
-from taugen.evidence import store
+from taugen.evidence import store, summary
 from taugen.evidence.cache import Cache
 from taugen.evidence.store import Branch
 from taugen.load import fastimport, git, partial
@@ -23,6 +23,8 @@ from taugen.words import Json
 DEPTH = 120
 """Commits of history that are fetched from a URL: at 6 pushes a minute they span more than the time after which a cluster is stale."""
 _LOOKED_BACK = 2000
+_UPPER = "tree:5"
+"""A filter of git's: the folders down to those that hold runs, ``<cluster>/runs/<workspace>/<two>``."""
 _AUTHOR = "taugen collector "
 
 
@@ -52,6 +54,8 @@ class View:
     """When each cluster's collector was last heard of: the date of its newest commit, RFC 3339. One that is not named was not heard of
     since `oldest`."""
     oldest: str = ""
+    summaries: Mapping[str, str] = field(default_factory=dict)
+    """Commits of the summaries of clusters."""
 
     @property
     def cache(self) -> Cache:
@@ -77,7 +81,7 @@ def _clone(directory: Path, *, fetch: bool) -> View:
             hint = "taugen runs --from URL reads a remote repository"
             raise Refused(f"{root} is not in a Git repository, so it has no evidence", hint=hint, code=2)
         notes: list[str] = []
-        evidence = _branch(top, settings.evidence, settings.evidence_url, notes, fetch=fetch)
+        evidence = _branch(top, settings.evidence, settings.evidence_url, notes, fetch=fetch, thin=True)
         deploy = _branch(top, settings.deploy, settings.deploy_url, notes, fetch=fetch)
         return _view(evidence, deploy, settings, root, notes)
     except OSError as error:
@@ -86,12 +90,12 @@ def _clone(directory: Path, *, fetch: bool) -> View:
         raise Refused(str(error), code=2) from None
 
 
-def _branch(top: Path, name: str, url: str | None, notes: list[str], *, fetch: bool) -> Branch:
+def _branch(top: Path, name: str, url: str | None, notes: list[str], *, fetch: bool, thin: bool = False) -> Branch:
     """A branch of the clone, of its remote ``origin``, or of another repository."""
     if url is not None and "://" not in url and (top / url).is_dir():
         return Branch(top / url, git.find(top / url, f"refs/heads/{name}"))
     if url is not None:
-        return _kept(url, name, notes, fetch=fetch)
+        return _kept(url, name, notes, fetch=fetch, thin=thin)
     tips = [git.find(top, f"refs/heads/{name}"), git.find(top, f"refs/remotes/origin/{name}")]
     if fetch and git.run(["config", "--get", "remote.origin.url"], cwd=top, check=False).code == 0:
         try:
@@ -109,8 +113,27 @@ def _newest(repo: Path, tips: Sequence[str]) -> str | None:
     return best
 
 
-def _kept(url: str, name: str, notes: list[str], *, fetch: bool = True) -> Branch:
+def _thin(url: str, name: str, *, fetch: bool) -> Branch | None:
+    """The evidence branch of a remote that has summaries of it: what is below the folders of runs is fetched when it is wanted. None where
+    there are none, or the server can't do that."""
+    place = store.cached(url, "runs")
+    ref = f"refs/taugen/read/{name}"
+    try:
+        partial.make(place)
+        if fetch:
+            partial.fetch_all(place, url, f"refs/heads/{name}-summary", f"{summary.FETCHED}/{name}")
+        if not summary.known(place, name):
+            return None
+        tip = partial.fetch(place, url, f"refs/heads/{name}", ref, depth=DEPTH, what=_UPPER) if fetch else git.find(place, ref)
+    except git.GitError:
+        return None
+    return Branch(place, tip) if tip is not None else None
+
+
+def _kept(url: str, name: str, notes: list[str], *, fetch: bool = True, thin: bool = False) -> Branch:
     """A branch of a remote repository, fetched into the cache folder: folders and commits, contents when they are wanted."""
+    if thin and (found := _thin(url, name, fetch=fetch)) is not None:
+        return found
     place = store.cached(url)
     ref = f"refs/taugen/read/{name}"
     try:
@@ -139,7 +162,7 @@ def _remote(url: str) -> View:
         message = f"{without_user(url)} can't be fetched: {error}"
         raise Refused(message, hint="check the address and the credentials", code=4) from None
     settings = _settings(raw) if raw is not None else Settings()
-    evidence = _kept(settings.evidence_url or address, settings.evidence, notes)
+    evidence = _kept(settings.evidence_url or address, settings.evidence, notes, thin=True)
     deploy = _kept(settings.deploy_url or address, settings.deploy, notes)
     return _view(evidence, deploy, settings, None, notes)
 
@@ -150,7 +173,7 @@ def _view(evidence: Branch, deploy: Branch, settings: Settings, root: Path | Non
         notes.append(f"nothing was collected yet: there is no branch {settings.evidence}")
     if deploy.tip is None:
         notes.append(f"there is no branch {settings.deploy} yet, so what is live is not known")
-    return View(evidence, deploy, settings, root, tuple(notes), seen, oldest)
+    return View(evidence, deploy, settings, root, tuple(notes), seen, oldest, summary.known(evidence.repo, settings.evidence))
 
 
 def _heard(evidence: Branch) -> tuple[dict[str, str], str]:
