@@ -27,7 +27,7 @@ def command(directory: Path, contexts: tuple[str, ...], color: bool | None) -> i
     found = [*doctor.machine(), *doctor.repository(directory)]
     for context in contexts:
         found += doctor.cluster(context)
-    click.echo(text(found, color=colored(color)))
+    click.echo(text(found, color=colored(color)), color=colored(color))
     return int(any(line.needed and line.state == "missing" for line in found))
 
 

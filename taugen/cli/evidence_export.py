@@ -18,15 +18,14 @@ _FORMS = click.Choice(["mlflow", "openlineage", "intoto", "rocrate"])
 @params.directory
 @params.source
 @params.fetch
-def command(
-    run: str | None, every: bool, workspace: str, form: str, folder: Path, directory: Path, source: str | None, fetch: bool
-) -> int:
+def command(run: str | None, every: bool, workspace: str, form: str, folder: Path, directory: Path, source: str | None, fetch: bool) -> int:
     """Write the attempts of RUN that have ended, or of all runs, into DIR. Equal evidence gives equal bytes.
 
     RUN is workspace/name, workspace/name/digest8, an object's name, or the path of a document.
     """
     from taugen.cli.output import progress, say
     from taugen.pipeline import export, view
+    from taugen.words.counts import counted
 
     if (run is None) is not every:
         raise click.UsageError("name a RUN, or all with --all")
@@ -42,6 +41,6 @@ def command(
     finally:
         show("")
     left = len(attempts) - count
-    more = f"; {left} have no record yet" if left else ""
-    say(f"{count} attempts were written to {folder}{more}")
+    more = f"; {left:,} {'has' if left == 1 else 'have'} no record yet" if left else ""
+    say(f"{counted(count, 'attempt')} {'was' if count == 1 else 'were'} written to {folder}{more}")
     return 0

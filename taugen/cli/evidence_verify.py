@@ -32,5 +32,5 @@ def command(branch: str | None, since: str | None, directory: Path, source: str 
     if form == "json":
         click.echo(out.proof_json(found, opened.name, opened.branch.tip), nl=False)
     else:
-        click.echo(out.proof(found, opened.name, opened.branch.tip, color=colored(color)), nl=False)
+        click.echo(out.proof(found, opened.name, opened.branch.tip, color=colored(color)), nl=False, color=colored(color))
     return int(any(one.severity is Severity.ERROR for one in found.findings))

@@ -47,7 +47,8 @@ def _run(subject: str, field: str | None, directory: Path, ref: str | None, trus
     not_a_finding(directory, subject)
     project = open_project(directory, ref, trusted)
     found = explained(project, subject, field)
-    click.echo(out.runs(found, form, color=colored(color), whole=field is not None), nl=False)
+    shown = out.runs(found, form, color=colored(color), whole=field is not None)
+    click.echo(shown, nl=False, color=colored(color))
     findings = [d for one in found for d in one.findings]
     if has_errors(findings):
         say(text.findings(findings, source_lines(project.tree), color=colored(color, sys.stderr)))

@@ -76,7 +76,7 @@ def emit(wanted: Sequence[Target], report: "Report", checked: Checked, *, color:
     for one in wanted:
         shown = text(one.form, report, checked, color=color and one.file == "-")
         if one.file == "-":
-            click.echo(shown, nl=False)
+            click.echo(shown, nl=False, color=color)
         else:
             save(one.file, shown)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")

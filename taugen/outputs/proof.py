@@ -10,6 +10,7 @@ from taugen.outputs import text
 from taugen.outputs.common import dumps
 from taugen.outputs.json import finding
 from taugen.words import Json
+from taugen.words.counts import counted
 from taugen.words.names import printable
 
 _LISTED = 50
@@ -20,11 +21,11 @@ def proof(found: Proof, name: str, tip: str | None, *, color: bool = False) -> s
     """Findings, then a line that says what was proven."""
     out = [text.findings(found.findings, lambda _file, _line: None, color=color)] if found.findings else []
     if found.more:
-        out.append(f"and {found.more:,} findings more")
-    looked = f"{found.commits:,} commits, {found.files:,} files, {found.records:,} records"
-    looked += f", {found.signed:,} commits signed by keys of policy" if found.signed else ""
+        out.append(f"and {counted(found.more, 'finding')} more")
+    looked = f"{counted(found.commits, 'commit')}, {counted(found.files, 'file')}, {counted(found.records, 'record')}"
+    looked += f", {counted(found.signed, 'commit')} signed by keys of policy" if found.signed else ""
     errors = _errors(found)
-    verdict = f"{errors:,} error{'s' * (errors != 1)}" if errors else "nothing was changed, and everything is whose it claims to be"
+    verdict = counted(errors, "error") if errors else "nothing was changed, and everything is whose it claims to be"
     where = printable(f"{name} at {tip[:12]}" if tip else f"{name}, which is not there")
     return "\n".join([*out, f"{where}: {looked}: {verdict}"]) + "\n"
 
@@ -49,7 +50,7 @@ def objects(found: Sequence[Found], name: str) -> str:
         out.append(f"and {len(missing) - _LISTED:,} more")
     counts = Counter(one.fate for one in found)
     told = ", ".join(f"{counts[fate]:,} {fate}" for fate in Fate if counts[fate]) or "no record names any"
-    return "\n".join([*out, f"{printable(name)}: {len(found):,} objects: {told}"]) + "\n"
+    return "\n".join([*out, f"{printable(name)}: {counted(len(found), 'object')}: {told}"]) + "\n"
 
 
 def objects_json(found: Sequence[Found]) -> str:

@@ -6,6 +6,7 @@ from taugen.diag import Severity
 from taugen.outputs import entries, text
 from taugen.outputs.text import Lines
 from taugen.pipeline.outcome import Outcome
+from taugen.words.counts import counted
 from taugen.words.names import printable
 
 _LISTED = 10
@@ -53,7 +54,7 @@ def _verdict(outcome: Outcome, *, dry_run: bool) -> str:
         return f"dry run: {source} would publish to {outcome.where}: {done or 'nothing'}{problems}"
     if outcome.commit is None:
         return f"nothing to publish from {source} to {outcome.where}{problems}"
-    return f"published {source} to {outcome.where}: {done} (commit {outcome.commit[:12]}, {outcome.files} files){problems}"
+    return f"published {source} to {outcome.where}: {done} (commit {outcome.commit[:12]}, {counted(outcome.files, 'file')}){problems}"
 
 
 def _problems(outcome: Outcome) -> str:

@@ -10,6 +10,7 @@ from taugen.outputs.table import ago, lines, painted, span, wrapped
 from taugen.pipeline.shown import Attempt, Shown, containers, data
 from taugen.pipeline.view import View
 from taugen.words import Json
+from taugen.words.counts import counted
 from taugen.words.emit import emit
 from taugen.words.names import printable
 
@@ -39,7 +40,8 @@ def _head(found: Shown, view: View, now: datetime, *, color: bool) -> list[str]:
     of = ", ".join(f"{name} {value}" for name, value in made if value)
     out += _line("document", f"{row.source} at {str(intent.get('commit') or '')[:12]}" + (f" ({of})" if of else "") if row.source else "")
     out += _line("object", f"{asked.get('kind', '')} {found.namespace}/{row.key.run}-{row.attempt}".strip() if row.attempt else "")
-    size = f"{asked.get('nodes', '1')} x {asked['gpus']} GPUs" if asked.get("gpus", "0") != "0" else f"{asked.get('nodes', '1')} nodes"
+    nodes, gpus = (_counted(asked.get(key, default), word) for key, default, word in (("nodes", "1", "node"), ("gpus", "0", "GPU")))
+    size = f"{asked.get('nodes', '1')} x {gpus}" if asked.get("gpus", "0") != "0" else nodes
     named = (("class", "gpuClass"), ("profile", "profile"), ("queue", "queue"), ("tier", "tier"))
     more = ", ".join(f"{name} {asked[key]}" for name, key in named if key in asked)
     out += _line("asked for", f"{size}, {more}" if asked else "")
@@ -128,11 +130,15 @@ def _told(event: Event) -> str:
     return f"{text}{by}"
 
 
+def _counted(number: str, word: str) -> str:
+    return counted(int(number), word) if number.isdecimal() else f"{number} {word}s"
+
+
 def _series(one: Attempt) -> list[str]:
     """Checkpoints, usage, what is missing, where logs are."""
     out = []
     for checkpoint in one.checkpoints[-3:]:
-        size = f", {checkpoint.bytes} bytes" if checkpoint.bytes else ""
+        size = f", {counted(checkpoint.bytes, 'byte')}" if checkpoint.bytes else ""
         out += _line("checkpoint", f"step {checkpoint.step} at {checkpoint.uri}{size}")
     usage = one.section("usage")
     known = (("GPU seconds", "gpuSeconds"), ("of them lost", "wastedGpuSeconds"))

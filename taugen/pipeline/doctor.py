@@ -19,6 +19,7 @@ from msgspec import Struct
 from taugen import __version__
 from taugen.diag import Refused, Severity
 from taugen.load import git
+from taugen.words.counts import counted
 
 GIT = (2, 30)
 """The first release whose `git rev-parse` takes --end-of-options, which keeps a branch name from being read as an option."""
@@ -210,7 +211,7 @@ def _branch(root: Path, url: str | None, branch: str) -> Iterator[Line]:
 def _behind(top: Path, source: str) -> str:
     done = git.run(["rev-list", "--count", f"{source}..HEAD"], cwd=top, check=False)
     count = done.out.decode().strip()
-    return f", {count} commits behind HEAD" if done.code == 0 and count != "0" else ""
+    return f", {counted(int(count), 'commit')} behind HEAD" if done.code == 0 and count != "0" else ""
 
 
 GROUPS = {"kueue": "kueue.x-k8s.io", "kuberay": "ray.io", "jobset": "jobset.x-k8s.io"}

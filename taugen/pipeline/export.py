@@ -12,6 +12,7 @@ from taugen.evidence.export import source
 from taugen.evidence.paths import AttemptKey
 from taugen.pipeline import runs, which
 from taugen.pipeline.view import View
+from taugen.words.counts import counted
 
 
 def chosen(view: View, run: str | None, workspace: str, directory: Path) -> list[AttemptKey]:
@@ -22,12 +23,12 @@ def chosen(view: View, run: str | None, workspace: str, directory: Path) -> list
 
 def export(view: View, attempts: Sequence[AttemptKey], form: str, folder: Path, progress: Callable[[str], None]) -> int:
     """Write those of the attempts that have a record; returns how many. Raises `Refused` (exit 2)."""
-    progress(f"reading {len(attempts)} attempts")
+    progress(f"reading {counted(len(attempts), 'attempt')}")
     found = list(source.sources(view.evidence, attempts))
     if not found:
         hint = "taugen show RUN tells where a run stands"
         raise Refused("nothing to export: no attempt has ended and been recorded yet", hint=hint, code=2)
-    progress(f"writing {len(found)} attempts")
+    progress(f"writing {counted(len(found), 'attempt')}")
     try:
         _write(folder, forms.files(form, found))
     except OSError as error:

@@ -16,6 +16,7 @@ from taugen.pipeline.compile import Compiled
 from taugen.pipeline.naming import matching
 from taugen.pipeline.project import Project
 from taugen.render import file
+from taugen.words.counts import counted
 
 
 class FolderChange(Struct):
@@ -37,12 +38,13 @@ class FolderChange(Struct):
 
     def verdict(self, name: str) -> str:
         """What `--check` says."""
-        count = len(self.writes) + len(self.deletes)
-        return f"{name} differs in {count} file{'s' * (count != 1)}: run taugen render" if self else f"{name} is current: {self.same} files"
+        if not self:
+            return f"{name} is current: {counted(self.same, 'file')}"
+        return f"{name} differs in {counted(len(self.writes) + len(self.deletes), 'file')}: run taugen render"
 
     def summary(self, name: str) -> str:
         """What was written."""
-        return f"{name}: {len(self.writes)} files written, {len(self.deletes)} removed, {self.same} unchanged"
+        return f"{name}: {counted(len(self.writes), 'file')} written, {len(self.deletes)} removed, {self.same} unchanged"
 
     def write(self) -> None:
         """Write and delete; each file appears whole or not at all."""

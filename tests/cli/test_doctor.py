@@ -54,7 +54,7 @@ def test_a_repository_before_and_after_its_first_publish(taugen, tmp_path):
     git(acme, "commit", "-q", "--allow-empty", "-m", "later")
     git(acme, "remote", "add", "origin", "https://ada:token@git.example.org/acme.git")
     shown = taugen("doctor", cwd=acme).out
-    assert "1 commits behind HEAD" in shown
+    assert "1 commit behind HEAD" in shown
     assert "https://git.example.org/acme.git" in shown
     assert "token" not in shown
 

@@ -47,7 +47,7 @@ def test_a_sound_branch_is_proven_against_policy_and_sources(signed, taugen):
     fleet, _, _ = signed
     done = taugen("evidence", "verify", cwd=fleet.path)
     assert (done.code, done.err) == (0, "")
-    assert done.out.endswith("1 commits signed by keys of policy: nothing was changed, and everything is whose it claims to be\n")
+    assert done.out.endswith("1 commit signed by keys of policy: nothing was changed, and everything is whose it claims to be\n")
 
 
 def test_findings_name_the_file_and_the_commit(signed, taugen):
@@ -94,7 +94,7 @@ def test_a_repository_of_evidence_alone_is_proven_from_anywhere(signed, taugen, 
     for _ in range(2):
         done = taugen("evidence", "verify", "--from", f"file://{server}", cwd=elsewhere)
         assert (done.code, done.err) == (0, "")
-    assert f"at {tip[:12]}: 1 commits" in done.out
+    assert f"at {tip[:12]}: 1 commit" in done.out
     assert taugen("evidence", "verify", "--from", f"file://{server}", "--since", tip, cwd=elsewhere).code == 0
     assert taugen("evidence", "verify", "--from", f"file://{server}", "--since", "1" * 40, cwd=elsewhere).code == 1
     assert taugen("evidence", "verify", "--from", f"file://{server}-not", cwd=elsewhere).code == 4
