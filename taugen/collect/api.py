@@ -94,6 +94,9 @@ class Api(Protocol):
     def date(self) -> str:
         """The API server's own time (RFC 3339, UTC) at its newest answer that was none of an error; empty before the first."""
 
+    def version(self) -> str:
+        """The version of the API server, as it is released (``v1.36.3``). Raises ApiError."""
+
     def list(self, resource: Resource, namespace: str) -> Iterator[tuple[list[Object], str]]:
         """Pages of objects, each with the resourceVersion that the whole list stands for. Raises ApiError."""
 
@@ -122,6 +125,12 @@ class Server:
     def date(self) -> str:
         """As `Api.date`."""
         return self._date
+
+    def version(self) -> str:
+        """As `Api.version`."""
+        with self._get("/version", {}, _READ) as answer:
+            said = _body(answer).get("gitVersion")
+        return said if isinstance(said, str) else ""
 
     def list(self, resource: Resource, namespace: str) -> Iterator[tuple[list[Object], str]]:
         """As `Api.list`."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from taugen import __version__
 from taugen.collect import checkpoints, metrics, stores
+from taugen.collect.around import Around
 from taugen.collect.book import Book, Tracked
 from taugen.collect.config import Settings
 from taugen.collect.derive import shape
@@ -42,7 +43,7 @@ class Gathered:
     samples: list[dict[str, Json]] = field(default_factory=list)
 
 
-def finish(tracked: Tracked, intent: bytes | None, branch: Branch, *, book: Book, settings: Settings) -> dict[str, bytes]:
+def finish(tracked: Tracked, intent: bytes | None, branch: Branch, *, book: Book, settings: Settings, around: Around) -> dict[str, bytes]:
     """The last files of an attempt: its record, metrics and checkpoints, by path."""
     attempt, meant = tracked.attempt, _mapping(intent)
     happened = told(attempt, book, branch)
@@ -50,6 +51,8 @@ def finish(tracked: Tracked, intent: bytes | None, branch: Branch, *, book: Book
     gathered = Gathered(attempt, meant, settings, _namespace(attempt, settings), set(tracked.lost))
     if intent is None:
         gathered.lost.add(("intent", "the deploy branch has no state of the run"))
+    if not around.version:
+        gathered.lost.add(("version of Kubernetes", "the API server does not tell it to the collector"))
     if past is not None and past.ended is not None:
         _checkpoints(gathered)
         _history(gathered)
@@ -60,6 +63,8 @@ def finish(tracked: Tracked, intent: bytes | None, branch: Branch, *, book: Book
         checkpoints=tuple(gathered.checkpoints),
         metrics={"rows": [*gathered.rows], "samples": [*gathered.samples]},
         logs=(*_logs(attempt, book, branch), *tracked.wholes),
+        platform={"kubernetes": around.version} if around.version else {},
+        cohorts=around.cohorts,
         prices=settings.prices,
         collector=__version__,
         missing=tuple(sorted(gathered.lost)),

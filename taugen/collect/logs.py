@@ -2,7 +2,9 @@
 
 In: the lines of a log with the API's times in front. Out: piece k holds the lines of the k-th stretch of time since the container's start,
 the last 256 KiB of them: a function of the log alone, not of when it was read. A stretch counts as over once a later line or the
-container's end is known. What must never happen: a piece that changes, a secret in one, a whole log in memory.
+container's end is known, or once the API server's clock is past it by more than clocks of nodes may differ: what says a few lines and
+then works for hours, as the pods of a Ray cluster do, has its tail written all the same. What must never happen: a piece that changes, a
+secret in one, a whole log in memory.
 """
 
 from collections import deque
@@ -20,6 +22,8 @@ MOST = 256 << 10
 _LOST = b"unable to retrieve container logs"
 """What a kubelet answers, with status 200, for a container that its runtime has removed (Kubernetes kuberuntime_container.go)."""
 _BLOCK = 1 << 20
+LATE = 60
+"""Seconds after a stretch for which a line of it may still come: a node's clock stamps it, and may be behind that of the API server."""
 AT_ONCE = 16
 """Pieces that one look at a log gives at most; the next goes on there."""
 
@@ -94,9 +98,11 @@ def look(wanted: Wanted, api: Api, every: int, redactor: Redactor) -> Looked:
     """The pieces of a log that are over. An API that fails leaves the rest to the next look."""
     files: list[tuple[str, bytes]] = []
     at, over = wanted.first, bool(wanted.finished)
+    # Before the log is asked for: what is read then is at least as new.
+    past = stretches(wanted.started, api.date, every)
     try:
         lines = api.log(wanted.namespace, wanted.pod, wanted.container, later(wanted.started, wanted.first * every))
-        for number, piece in pieces(lines, wanted.started, every, wanted.first, over=over):
+        for number, piece in pieces(lines, wanted.started, every, wanted.first, over=over, past=past):
             content = redacted(piece, redactor)
             if content is None:
                 return Looked(wanted, tuple(files), at, done=True, lost="it can't be redacted")
@@ -111,8 +117,15 @@ def look(wanted: Wanted, api: Api, every: int, redactor: Redactor) -> Looked:
     return Looked(wanted, tuple(files), at, done=over)
 
 
-def pieces(lines: Iterable[bytes], started: str, every: int, first: int, *, over: bool) -> Iterator[tuple[int, bytes]]:
-    """(number, content) of each piece that is over and not empty, from `first` on; with `over`, the last one too."""
+def stretches(started: str, now: str, every: int) -> int:
+    """How many stretches since the container's start are over for good at the API server's time `now`; 0 where that is not known."""
+    begin, date = moment(started), moment(now)
+    return max(0, int(((date - begin).total_seconds() - LATE) // every)) if begin is not None and date is not None else 0
+
+
+def pieces(lines: Iterable[bytes], started: str, every: int, first: int, *, over: bool, past: int = 0) -> Iterator[tuple[int, bytes]]:
+    """(number, content) of each piece that is over and not empty, from `first` on; with `over`, the last one too. The first `past`
+    stretches are over whatever follows."""
     number, kept = first, _Tail()
     begin = moment(started)
     for line in lines:
@@ -129,7 +142,7 @@ def pieces(lines: Iterable[bytes], started: str, every: int, first: int, *, over
             number, kept = at, _Tail()
         if at >= number:
             kept.add(line + b"\n")
-    if over and kept.size:
+    if kept.size and (over or number < past):
         yield number, kept.content()
 
 

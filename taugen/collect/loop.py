@@ -12,8 +12,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 
-from taugen.collect import finish, logs, writing
+from taugen.collect import around, finish, logs, writing
 from taugen.collect.api import Api, ApiError, Denied, Missing, Resource
+from taugen.collect.around import Around
 from taugen.collect.book import Book
 from taugen.collect.clock import Clock
 from taugen.collect.config import Settings
@@ -72,7 +73,10 @@ class Collector:
                 out.put(Item(stream, "denied", error=error))
             while not out.empty():
                 book.take(out.get())
-        writer = self._writer(book)
+        try:
+            writer = self._writer(book, around.look(self.api))
+        except ApiError as error:
+            raise Refused(f"what stands around the runs can't be read: {error}") from None
         writer.known(list(book.attempts.values()))
         # What says how an attempt ended was listed before what says it more closely: the lists are as good as streams that went on.
         book.current()
@@ -89,24 +93,27 @@ class Collector:
     def run(self) -> None:
         """Follow everything until the clock is stopped, then commit what there is. Raises `Refused` (exit 4) for a branch that
         was rewritten."""
-        delays = self.clock.delays(1.0, 60.0)
+        delays, first = self.clock.delays(1.0, 60.0), self.clock.delays()
         while not self.clock.stopped.is_set():
             try:
                 trailers = self.sink.tip_trailers(self.settings.cluster)
-                self._session(trailers)
+                self._session(trailers, around.look(self.api))
             except _Again:
                 self.say("the evidence branch can't be written: beginning again from its last commit once it can")
                 self.clock.wait(next(delays))
             except (Unreachable, Full) as error:
                 self.say(f"evidence: {error}")
                 self.clock.wait(next(delays))
+            except ApiError:
+                # Of the look around: the streams themselves try again.
+                self.clock.wait(next(first))
             except Rewritten as error:
                 hint = "nothing more is written: settle who changed the branch, then start the collector with an empty state folder"
                 raise Refused(f"the evidence branch was rewritten: {error}", hint=hint, code=4) from None
 
     # ------------------------------------------------------------------------------------------------------------------- one session
 
-    def _session(self, trailers: Mapping[str, Sequence[str]]) -> None:
+    def _session(self, trailers: Mapping[str, Sequence[str]], seen: Around) -> None:
         resume = writing.resume(trailers)
         out: queue.Queue[Item] = queue.Queue(_QUEUE)
         clock = Clock()
@@ -120,7 +127,7 @@ class Collector:
             threading.Thread(target=stream.follow, name=stream.name, daemon=True).start()
         readers = ThreadPoolExecutor(_READERS, thread_name_prefix="logs")
         try:
-            _Session(self, book, self._writer(book), out, readers).run()
+            _Session(self, book, self._writer(book, seen), out, readers).run()
         finally:
             clock.stopped.set()
             readers.shutdown(wait=False, cancel_futures=True)
@@ -136,8 +143,8 @@ class Collector:
         streams = [Stream(kind, namespace, shared) for kind, namespace in [*wanted, (NODES, "")]]
         return [Stream(s.resource, s.namespace, shared, resume.get(s.name, "")) for s in streams]
 
-    def _writer(self, book: Book) -> Writer:
-        made = partial(finish.finish, book=book, settings=self.settings)
+    def _writer(self, book: Book, seen: Around) -> Writer:
+        made = partial(finish.finish, book=book, settings=self.settings, around=seen)
         return Writer(book, self.deploy, self.sink, made, lambda: self.api.date)
 
     # -------------------------------------------------------------------------------------------------------------------------- logs

@@ -25,13 +25,16 @@ _SEEN = (
     "runtime.imageDigests", "runtime.secrets", "usage",
 )  # fmt: skip
 """What the collector verifies, where there is any of it."""
+_RECLAIMED = ("InCohortReclamation", "InCohortReclaimWhileBorrowing", "InCohortFairSharing")
+"""Reasons of Kueue's condition Preempted, for Workloads of another queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extras:
     """What stands beside the events: complete checkpoints; `metrics` with `rows` of the program's history and `samples` of Prometheus;
-    `logs` [{path, sha256, bytes, redactions}]; versions of the platform by name; prices of a GPU hour by flavor; the collector's version;
-    what could not be captured (what, why); the prediction made before."""
+    `logs` [{path, sha256, bytes, redactions}]; versions of the platform by name; the cohort of each ClusterQueue, empty for one without,
+    None where nobody could look; prices of a GPU hour by flavor; the collector's version; what could not be captured (what, why); the
+    prediction made before."""
 
     checkpoints: Sequence["Checkpoint"] = ()
     metrics: Obj = field(default_factory=dict)
@@ -41,6 +44,7 @@ class Extras:
     collector: str = ""
     missing: Sequence[tuple[str, str]] = ()
     prediction: Obj | None = None
+    cohorts: Mapping[str, str] | None = None
 
 
 def build(attempt: AttemptKey, intent: Obj, events: Iterable[Event], extras: Extras) -> dict[str, Json]:
@@ -50,7 +54,8 @@ def build(attempt: AttemptKey, intent: Obj, events: Iterable[Event], extras: Ext
     checkpoints = sorted(set(extras.checkpoints), key=lambda c: (c.step, c.uri, c.digest or "", c.bytes, c.marker))
     metrics = sums.metrics(extras.metrics)
     usage, unknown = sums.usage(happened, past, checkpoints, extras)
-    lost = {*extras.missing, *unknown, *_unseen(happened, past, extras)}
+    borrowed, unsaid = _borrowed(happened, past, extras.cohorts)
+    lost = {*extras.missing, *unknown, *unsaid, *_unseen(happened, past, extras)}
     runtime, execution = _runtime(intent, happened), _execution(happened, past)
     record: dict[str, Json] = {
         "apiVersion": API_VERSION,
@@ -63,7 +68,7 @@ def build(attempt: AttemptKey, intent: Obj, events: Iterable[Event], extras: Ext
         "request": _request(intent),
         "prediction": dict(extras.prediction) if extras.prediction is not None else intent.get("prediction"),
         "platform": dict(extras.platform),
-        "admission": _admission(happened, past),
+        "admission": {**_admission(happened, past), "borrowed": borrowed},
         "interruptions": _interruptions(past),
         "execution": execution,
         "metrics": metrics,
@@ -173,7 +178,6 @@ def _admission(happened: Sequence[Event], past: History | None) -> dict[str, Jso
     return {name: told.get(name) for name in ("workload", "queue", "tier", "priority")} | {
         "clusterQueue": last.get("clusterQueue"),
         "podSets": last.get("podSets") or [],
-        "borrowed": last.get("borrowed"),
         "workerCluster": last.get("workerCluster"),
         "checks": checks,
         "waits": [*waits],
@@ -183,6 +187,25 @@ def _admission(happened: Sequence[Event], past: History | None) -> dict[str, Jso
         "ready": first[EventType.READY],
         "admissions": [event.time for event in admitted],
     }
+
+
+def _borrowed(
+    happened: Iterable[Event], past: History | None, cohorts: Mapping[str, str] | None
+) -> tuple[Json, list[tuple[str, str]]]:
+    """Whether it ran on quota of others, and what of that can't be known. A Workload does not say it (Kueue's Admission has no such field),
+    and a ClusterQueue only of all its Workloads together. A queue without a cohort has nobody to borrow from; who is preempted for quota of
+    the cohort had borrowed it (Kueue preemption: only Workloads of queues above their nominal quota are taken back for another queue)."""
+    admitted = _of(happened, EventType.ADMITTED)
+    queues = {str(event.data.get("clusterQueue") or "") for event in admitted}
+    if not admitted or admitted[-1].data.get("borrowed") is not None:
+        return admitted[-1].data.get("borrowed") if admitted else None, []
+    if any(one.reason in _RECLAIMED for one in (past.interruptions if past is not None else ())):
+        return True, []
+    if cohorts is not None and all(cohorts.get(queue) == "" for queue in queues):
+        return False, []
+    known = cohorts is not None and all(queue in cohorts for queue in queues)
+    why = "Kueue does not say of a Workload what it borrows of its cohort" if known else "the cohort of the ClusterQueue could not be read"
+    return None, [("borrowed quota", why)]
 
 
 def _interruptions(past: History | None) -> list[Json]:

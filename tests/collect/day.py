@@ -120,7 +120,7 @@ class Life:
         self.note("Started", "Pod", f"{self.uid}-0-{n}abcd", f"p-{self.uid}-{n}")
         self.add("put", changed(self.pod(n), phase="Running", containerStatuses=[running(self.began)]))
         self.lines = [f"{at(self.began + step * 0.7)} step {step} of {self.run}\n" for step in range(self.dice.randint(1, 12))]
-        self.add("log", self.pod(n), "".join(self.lines[: len(self.lines) // 2]))
+        self.add("log", self.pod(n), "".join(self.lines))
         self.now += 0.7 * len(self.lines)
         self.add("put", changed(self.load, conditions=[*self.conditions, condition("PodsReady", "True", self.later())]))
 

@@ -28,6 +28,7 @@ PLURALS = {
     "Pod": ("v1", "pods"),
     "Event": ("v1", "events"),
     "Node": ("v1", "nodes"),
+    "ClusterQueue": ("kueue.x-k8s.io/v1beta2", "clusterqueues"),
 }
 
 
@@ -69,6 +70,7 @@ class Store:
     requests: list = field(default_factory=list)
     changed: threading.Condition = field(default_factory=threading.Condition)
     closed: bool = False
+    release: str = "v1.36.3"
     date: str = "2026-05-04T10:00:00Z"
     """The server's own clock: it stands at the newest time in what was written, unless a test lets it go on."""
 
@@ -125,6 +127,11 @@ class Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         query = {key: values[0] for key, values in parse_qs(url.query).items()}
         parts = url.path.strip("/").split("/")
+        if parts == ["version"]:
+            fault = self.store.fault(Request("version", "", "", query, 0))
+            if fault is not None and self._refused(fault):
+                return None
+            return self._send(200, json.dumps({"major": "1", "minor": "36", "gitVersion": self.store.release}).encode())
         api = parts[1] if parts[0] == "api" else "/".join(parts[1:3])
         rest = parts[2:] if parts[0] == "api" else parts[3:]
         namespace = rest[1] if rest[0] == "namespaces" else ""
@@ -233,7 +240,9 @@ class Handler(BaseHTTPRequestHandler):
         if text is None:
             return self._status(404, f'pods "{pod}" not found')
         since = query.get("sinceTime", "")
-        lines = [line for line in text.splitlines(keepends=True) if line[:19] >= since[:19]]
+        # What a container says later it has not said yet.
+        now = self.store.date
+        lines = [line for line in text.splitlines(keepends=True) if since[:19] <= line[:19] <= now[:19] or not line[:4].isdecimal()]
         return self._send(200, "".join(lines).encode())
 
     def _chunk(self, data: bytes) -> None:

@@ -76,6 +76,15 @@ def pod(name=f"{RUN}-1-0-abcde", uid="p-1", minute=3.0, index=0, run=RUN, attemp
     }
 
 
+def cluster_queue(name="training", cohort="") -> dict:
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "ClusterQueue",
+        "metadata": {"name": name, "uid": f"q-{name}", "creationTimestamp": at(0)},
+        "spec": {"resourceGroups": []} | ({"cohortName": cohort} if cohort else {}),
+    }
+
+
 def running(minute: float, name="main") -> dict:
     return {"name": name, "imageID": IMAGE, "state": {"running": {"startedAt": at(minute)}}}
 

@@ -11,7 +11,7 @@ from taugen.pipeline import runs, view
 from tests import gitkit
 from tests.collect import fakeapi, objects
 from tests.collect.lab import CLUSTER, RUN, Lab
-from tests.collect.objects import at
+from tests.collect.objects import at, pod, running
 from tests.collect.test_loop import begin, play
 
 START, STEP = 5.0, 5
@@ -129,6 +129,20 @@ def test_logs_alone_are_dated_by_the_server(lab):
         lab.store.logs[objects.NAMESPACE, f"{objects.RUN}-1-0-abcde", "main"] = f"{at(4)} one\n{at(15)} two\n{at(19)} three\n"
         lab.until(lambda: len(lab.branch().logs(RUN.attempt(1))) >= 2)
         lab.until(lambda: not stale(lab, 34))
+
+
+def test_the_pods_of_a_ray_cluster_have_their_tails_while_they_run(lab):
+    lab.state()
+    for kind in ("head", "worker"):
+        one = pod(f"{objects.RUN}-1-{kind}-x", f"p-{kind}", index=None, phase="Running", containerStatuses=[running(4, f"ray-{kind}")])
+        one["metadata"]["labels"]["ray.io/node-type"] = kind
+        lab.store.put(one)
+        lab.store.logs[objects.NAMESPACE, one["metadata"]["name"], f"ray-{kind}"] = f"{at(4.1)} listening\n"
+    with lab.running(log_every=2):
+        lab.until(lambda: lab.branch().tip)
+        lab.store.date = at(8)
+        lab.until(lambda: len(lab.branch().logs(RUN.attempt(1))) == 2)
+    assert {path.rpartition("+")[2] for path in lab.branch().logs(RUN.attempt(1))} == {"ray-head.3.txt", "ray-worker.3.txt"}
 
 
 def test_once_says_it_too(lab):

@@ -1,12 +1,13 @@
 """Pieces of logs: a function of the log alone."""
 
 import random
+from datetime import timedelta
 
 import pytest
 
 from taugen.collect import logs
 from taugen.collect.api import Missing, Unreachable
-from taugen.collect.logs import Wanted, look, pieces
+from taugen.collect.logs import Wanted, look, moment, pieces
 from taugen.evidence.paths import RunKey
 from taugen.evidence.redact import Redactor
 
@@ -74,8 +75,8 @@ def test_secrets_are_taken_out_and_the_size_holds():
 class Fake:
     """An API with one log."""
 
-    def __init__(self, lines, error=None):
-        self.lines, self.error, self.asked = lines, error, []
+    def __init__(self, lines, error=None, date=""):
+        self.lines, self.error, self.asked, self.date = lines, error, [], date
 
     def log(self, namespace, pod, container, since=""):
         self.asked.append(since)
@@ -94,6 +95,15 @@ def test_a_look_asks_for_no_more_than_is_new():
     assert api.asked == ["2026-05-04T10:02:00Z"]
     assert [path for path, _ in looked.files] == [ATTEMPT.log("p", "main", 2)]
     assert (looked.next, looked.done, looked.lost) == (3, True, "")
+
+
+@pytest.mark.parametrize(("after", "count"), [(-logs.LATE, 0), (59, 0), (60, 1), (119, 1), (120, 2)])
+def test_what_says_little_is_written_once_the_servers_clock_is_past_it(after, count):
+    """The head of a Ray cluster says where it listens, and then nothing for days."""
+    date = (moment(START) + timedelta(seconds=after + logs.LATE)).isoformat()
+    looked = look(wanted(finished=""), Fake([line(1), line(70)][: 1 if count < 2 else 2], date=date), 60, Redactor())
+    assert (len(looked.files), looked.done) == (count, False)
+    assert dict(looked.files).get(ATTEMPT.log("p", "main", 0)) == (line(1) + b"\n" if count else None)
 
 
 def test_a_long_log_is_looked_at_in_parts():

@@ -22,6 +22,7 @@ ADMITTED = [condition("QuotaReserved", "True", 2), condition("Admitted", "True",
 
 def finished(lab):
     lab.state()
+    lab.store.put(objects.cluster_queue())
     lab.store.put(job(conditions=[condition("Failed", "True", 9, "BackoffLimitExceeded", "x")]))
     lab.store.put(workload(conditions=ADMITTED, admission=ADMISSION))
     lab.store.put(pod(phase="Failed", containerStatuses=[over(4, 8, 3)]))
@@ -47,6 +48,7 @@ def test_a_finished_attempt_is_written_at_once(lab):
     assert (history.state, history.failure.exit_code) == ("failed", 3)
     record = branch.record(attempt)
     assert record["completeness"]["missing"] == []
+    assert (record["platform"], record["admission"]["borrowed"]) == ({"kubernetes": "v1.36.3"}, False)
     assert branch.intent(RUN)["attempt"] == 1
     log = branch.read_many(branch.logs(attempt))
     assert b"hello" in log[0]
@@ -124,3 +126,27 @@ def test_health_of_nodes_is_written_by_day(lab):
     lab.collector().once()
     assert [path[:22] for path in lab.branch().paths()] == ["fjord/nodes/2026/05/04"]
     assert lab.collector().once() == ""
+
+
+@pytest.mark.parametrize(("fault", "reason"), [("403", "the API server does not tell"), ("404", "the API server does not tell")])
+def test_what_stands_around_and_may_not_be_seen_is_named(lab, fault, reason):
+    finished(lab)
+    lab.store.fault = lambda request: fault if request.what == "version" or request.kind == "ClusterQueue" else None
+    lab.collector().once()
+    record = lab.branch().record(RUN.attempt(1))
+    missing = {one["what"]: one["why"] for one in record["completeness"]["missing"]}
+    assert (record["platform"], record["admission"]["borrowed"]) == ({}, None)
+    assert missing["version of Kubernetes"].startswith(reason)
+    assert missing["borrowed quota"] == "the cohort of the ClusterQueue could not be read"
+
+
+def test_a_fault_of_a_moment_is_nothing_that_can_not_be_known(lab):
+    """The same record as without it: a watching collector tries again, one that looks once says so."""
+    finished(lab)
+    failed = iter(["500", "503", "429", "drop"] * 2)
+    lab.store.fault = lambda request: next(failed, None) if request.what == "version" or request.kind == "ClusterQueue" else None
+    with pytest.raises(Refused, match="what stands around the runs"):
+        lab.collector().once()
+    with lab.running():
+        lab.until(lambda: lab.branch().tip and lab.branch().record(RUN.attempt(1)))
+    assert lab.branch().record(RUN.attempt(1))["platform"] == {"kubernetes": "v1.36.3"}

@@ -192,6 +192,7 @@ def test_a_bug_is_not_silent(server, store, monkeypatch):
 
 def test_logs_come_with_times_from_a_time_on(server, store):
     key = (objects.NAMESPACE, "p", "main")
+    store.date = "2026-05-04T10:02:00Z"
     store.logs[key] = "2026-05-04T10:00:00.5Z one\n2026-05-04T10:01:00.5Z two\nhalf"
     assert list(server.log(objects.NAMESPACE, "p", "main"))[:2] == [b"2026-05-04T10:00:00.5Z one", b"2026-05-04T10:01:00.5Z two"]
     assert next(iter(server.log(objects.NAMESPACE, "p", "main", "2026-05-04T10:01:00Z"))).endswith(b"two")

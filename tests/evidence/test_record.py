@@ -213,9 +213,27 @@ def test_what_was_not_seen_is_named(events, what):
     assert made["completeness"]["complete"] is False
 
 
+@pytest.mark.parametrize(
+    ("events", "cohorts", "borrowed", "why"),
+    [
+        ([*BEFORE, *DONE], {"shared": ""}, False, ""),
+        ([*BEFORE, *DONE], {"shared": "lab"}, None, "Kueue does not say"),
+        ([*BEFORE, *DONE], {"another": ""}, None, "could not be read"),
+        ([*BEFORE, *DONE], None, None, "could not be read"),
+        ([*BEFORE, *TAKEN, *DONE], {"shared": "lab"}, True, ""),
+        ([*BEFORE, *TAKEN, *DONE], None, True, ""),
+        ([BEFORE[0], DONE[-1]], None, None, ""),
+    ],
+)
+def test_whether_quota_was_borrowed_is_said_where_it_can_be_known(events, cohorts, borrowed, why):
+    made = built(events, Extras(cohorts=cohorts))
+    assert made["admission"]["borrowed"] is borrowed
+    assert [why in one["why"] for one in made["completeness"]["missing"] if one["what"] == "borrowed quota"] == [True] * bool(why)
+
+
 def test_what_the_collector_could_not_capture_is_named():
     lost = ("log of x-0/main", "429")
-    made = built([*BEFORE, *DONE], Extras(logs=EXTRAS.logs, prices={"h100": 1.0}, missing=[lost, lost]))
+    made = built([*BEFORE, *DONE], Extras(logs=EXTRAS.logs, prices={"h100": 1.0}, missing=[lost, lost], cohorts={"shared": ""}))
     assert [one["what"] for one in made["completeness"]["missing"]] == ["end of pod x-0", "log of x-0/main", "start of pod x-0"]
 
 
