@@ -64,7 +64,7 @@ def _play(names: list[str], until: float | None) -> int:
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir(parents=True)
     env = os.environ | {"TAUGEN_E2E_KEEP": str(logs)} | ({"TAUGEN_E2E_SHARED": "1"} if names else {})
-    chosen = ["-k", " or ".join(names)] if names else ["-n", str(WORKERS), "--dist", "loadgroup"]
+    chosen = ["-k", " or ".join(names)] if names else ["-n", str(WORKERS), "--dist", "loadscope"]
     code = _pytest(chosen, env if until is None else env | {"TAUGEN_E2E_LAST_START": str(until - FILE)})
     if code == 1 and until is not None and time.time() < until - FILE:
         say("what failed is played once more")

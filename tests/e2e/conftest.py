@@ -1,12 +1,14 @@
 """Fixtures: the plane that a module asks for in its constant WITH, and reports that end with the components' own words."""
 
 import os
+import re
 import shutil
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,7 @@ from tests.e2e import build
 from tests.e2e.kube import Kube
 from tests.e2e.loop import ArgoLoop, FluxLoop
 from tests.e2e.plane import Plane, default_folder
-from tests.e2e.processes import say
+from tests.e2e.processes import ROOT, say
 
 KEEP = os.environ.get("TAUGEN_E2E_KEEP", "")
 """A folder that logs of planes are moved to."""
@@ -107,8 +109,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return (_group(item), hasattr(module, "KUEUE"), -len(getattr(module, "WITH", ())), module.__name__)
 
     items.sort(key=place)
-    for item in items:  # several workers: what shares a plane stays with one of them
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Several workers: what shares a plane stays with one of them."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByPlane(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file = ROOT / nodeid.partition("::")[0]
+            shares = re.search(r'^SHARES = "(\w+)"$', file.read_text(encoding="utf-8"), re.MULTILINE)
+            return shares[1] if shares else file.stem
+
+    return ByPlane(config, log)
 
 
 def _group(item: pytest.Item) -> str:

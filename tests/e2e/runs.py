@@ -67,11 +67,16 @@ def finished(kube: Kube, item: Object, seconds: float = 90) -> str:
 
 
 def finish(kube: Kube, item: Object, seconds: float = 90) -> None:
-    """End the running pods of a Job or JobSet, as if its program had come to its end, and wait until Kueue knows."""
-    for pod in pods(kube, item):
-        if pod["status"]["phase"] == "Running" and "deletionTimestamp" not in pod["metadata"]:
-            end(kube, pod, 0)
-    finished(kube, item, seconds)
+    """End the pods of a Job or JobSet as they come up, as if its program had come to its end, until Kueue knows. Raises TimedOut."""
+    found = workload(kube, item, seconds)
+    until = time.monotonic() + seconds
+    while not holds(kube.get(WORKLOAD, found["metadata"]["name"], item["metadata"]["namespace"]), "Finished"):
+        if time.monotonic() > until:
+            raise TimedOut(f"after {seconds:.0f} s {item['kind']} {item['metadata']['name']} is not finished, though its pods were ended")
+        for pod in pods(kube, item):
+            if pod["status"]["phase"] == "Running" and "deletionTimestamp" not in pod["metadata"]:
+                end(kube, pod, 0)
+        time.sleep(0.3)
 
 
 def flavors(found: Object) -> dict[str, set[str]]:

@@ -5,6 +5,7 @@ phase, processor seconds of each component, and the requests that the API server
 """
 
 import argparse
+import http.client
 import os
 import re
 import sys
@@ -34,11 +35,19 @@ class Tally(threading.Thread):
         self.kube = kube
         self.admitted: set[str] = set()
         self.finished: set[str] = set()
+        self.over = False
         self.version = str(kube.request("GET", "/apis/kueue.x-k8s.io/v1beta2/workloads")["metadata"]["resourceVersion"])
 
     def run(self) -> None:
-        """Follow the watch for as long as the process lives."""
-        while True:
+        """Follow the watch until it is all over."""
+        try:
+            self._follow()
+        except (OSError, http.client.HTTPException):
+            if not self.over:  # the plane went down under it
+                raise
+
+    def _follow(self) -> None:
+        while not self.over:
             for _, item in self.kube.changes(runs.WORKLOAD, version=self.version, seconds=300):
                 self.version = item["metadata"]["resourceVersion"]
                 for kind, names in (("Admitted", self.admitted), ("Finished", self.finished)):
@@ -146,6 +155,7 @@ def measure(plane: Plane, folder: Path, count: int, connections: int, seconds: f
         tally.until(tally.finished, len(objects))
         report("finished, from the first apply on", len(objects), time.monotonic() - began, "runs")
         after, answered = processor(plane), requests(kube)
+        tally.over = True
         report("applied again, unchanged", number, apply(plane, objects, connections), "objects")
     print("\nprocessor seconds from apply to finish")
     for name in sorted(after, key=lambda name: before[name] - after[name]):

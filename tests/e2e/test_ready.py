@@ -12,7 +12,7 @@ from tests.e2e.plane import Plane
 WITH = ("jobset", "kueue")
 SHARES = "lab"
 AGAIN = {"timestamp": "Eviction", "backoffLimitCount": 2, "backoffBaseSeconds": 1, "backoffMaxSeconds": 2}
-KUEUE = {"waitForPodsReady": {"timeout": "6s", "blockAdmission": False, "requeuingStrategy": AGAIN}}
+KUEUE = {"waitForPodsReady": {"timeout": "10s", "blockAdmission": False, "requeuingStrategy": AGAIN}}
 NODES = ("t4-0", "t4-1")
 
 
