@@ -70,6 +70,8 @@ class Store:
     requests: list = field(default_factory=list)
     changed: threading.Condition = field(default_factory=threading.Condition)
     closed: bool = False
+    pages: dict = field(default_factory=dict)
+    """What stood at a version at which a list began."""
     release: str = "v1.36.3"
     date: str = "2026-05-04T10:00:00Z"
     """The server's own clock: it stands at the newest time in what was written, unless a test lets it go on."""
@@ -179,15 +181,20 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _list(self, kind, namespace, query, fault):
-        with self.store.changed:
-            items = [obj for (k, ns, _), obj in sorted(self.store.current.items()) if k == kind and namespace in ("", ns)]
-            version = self.store.version
-        selector = query.get("labelSelector", "")
-        items = [obj for obj in items if not selector or selector in obj["metadata"].get("labels", {})]
-        start, limit = int(query.get("continue", "0") or 0), int(query.get("limit", "500"))
+        selector, limit = query.get("labelSelector", ""), int(query.get("limit", "500"))
+        version, _, at = query.get("continue", "").partition(":")
+        start = int(at or 0)
         if start and fault == "expired":
             return self._status(410, "The provided continue parameter is too old")
-        meta = {"resourceVersion": str(version)} | ({"continue": str(start + limit)} if start + limit < len(items) else {})
+        with self.store.changed:
+            # All pages are of one moment, that of the first, whatever is written meanwhile.
+            if not start:
+                found = [obj for (k, ns, _), obj in sorted(self.store.current.items()) if k == kind and namespace in ("", ns)]
+                items = [obj for obj in found if not selector or selector in obj["metadata"].get("labels", {})]
+                version = str(self.store.version)
+                self.store.pages[kind, namespace, version] = items
+            items = self.store.pages[kind, namespace, version]
+        meta = {"resourceVersion": version} | ({"continue": f"{version}:{start + limit}"} if start + limit < len(items) else {})
         bare = [{key: value for key, value in obj.items() if key not in ("kind", "apiVersion")} for obj in items[start : start + limit]]
         return self._send(200, json.dumps({"metadata": meta, "items": bare}).encode())
 

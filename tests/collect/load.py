@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
@@ -26,6 +27,8 @@ from tests.collect.objects import ADMISSION, changed, condition, note, running
 
 ROOT = Path(__file__).resolve().parents[2]
 TICK = os.sysconf("SC_CLK_TCK")
+FILES = 6
+"""Of a live attempt: its intent, and that it was submitted, queued, reserved, admitted, and that its pod started."""
 WHERE = Where(CLUSTER, {objects.NAMESPACE: objects.WORKSPACE})
 
 
@@ -84,6 +87,16 @@ def arrivals(lab: Lab, written: dict, seconds: list, stop: threading.Event) -> N
             last = tip
 
 
+@contextmanager
+def ending(process: subprocess.Popen):
+    """A failure ends the process too, which would otherwise be waited for."""
+    try:
+        yield
+    finally:
+        if process.poll() is None:
+            process.kill()
+
+
 def config(lab: Lab) -> Path:
     body = {
         "cluster": CLUSTER,
@@ -110,8 +123,10 @@ def measure(attempts: int, rate: float, seconds: float, folder: Path) -> dict[st
         command = [sys.executable, "-m", "taugen", "collect", "--cluster", CLUSTER, "--kubeconfig", str(lab.kubeconfig)]
         command += ["--folder", str(folder / "state"), "--config", str(config(lab))]
         begun = time.monotonic()
-        with subprocess.Popen(command, cwd=ROOT) as process:
+        with subprocess.Popen(command, cwd=ROOT) as process, ending(process):
+            # What was there before is committed, and every stream watches.
             until(lambda: lab.commits() > 0, 300)
+            until(lambda: len(lab.branch().paths()) >= FILES * attempts, 300)
             first = time.monotonic() - begun
             written: dict[str, float] = {}
             late: list[float] = []
@@ -131,7 +146,7 @@ def measure(attempts: int, rate: float, seconds: float, folder: Path) -> dict[st
                 time.sleep(max(0.0, start + count / rate - time.monotonic()))
             wall = time.monotonic() - start
             used, memory = spent(process.pid)
-            until(lambda: not written, 60)
+            until(lambda: not written, 120)
             pushes = (lab.commits() - commits) / (time.monotonic() - start) * 60
             stop.set()
             watcher.join()
