@@ -190,7 +190,7 @@ class Compiler:
 def validator(project: Project) -> Validator:
     """The validator for the versions that Platform pins; the newest shipped where it pins one that is not shipped (a rule has said so)."""
     platform = project.policy.platform
-    pinned = {} if platform is None else {k: v for k, v in platform.spec.versions.model_dump().items() if v is not None}
+    pinned = {} if platform is None else {product: version for product, version in platform.spec.versions if version is not None}
     try:
         return Validator(pinned, project.schemas)
     except UnknownVersion:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from taugen.policy.types import DnsName, ObjectName, Spec
+from taugen.policy.types import DnsName, ObjectName, Spec, no_entries, no_items
 from taugen.spec.types import Duration, ImageRef, Text
 
 NAMESPACE = "taugen-collector"
@@ -35,12 +35,12 @@ class Collector(Spec):
         description="Secret in namespace taugen-collector, made by hand: identity and known_hosts for ssh; signing, a key that signs.",
     )
     keys: list[Text] = Field(
-        default_factory=list,
+        default_factory=no_items,
         description="SSH public keys, ssh-ed25519 AAAA…; with any listed, evidence of the cluster counts only if one of them signed it.",
     )
     logs: CollectorLogs = Field(CollectorLogs.model_construct(), description="How logs are kept.")
     storages: dict[DnsName, DnsName] = Field(
-        default_factory=dict,
+        default_factory=no_entries,
         description="Storage: a claim in namespace taugen-collector with the same volume, from which checkpoints and metrics are read.",
     )
 
@@ -50,6 +50,6 @@ class ClusterMetrics(Spec):
 
     prometheus: Text = Field(description="URL of a Prometheus of the cluster, e.g. http://prometheus.monitoring:9090.")
     queries: dict[DnsName, Annotated[Text, Field(min_length=1)]] = Field(
-        default_factory=dict,
+        default_factory=no_entries,
         description="NAME: PromQL, recorded at each attempt's end; $NAMESPACE, $PODS and $RANGE are its namespace, pods and duration.",
     )

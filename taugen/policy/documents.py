@@ -24,6 +24,8 @@ _TEXTS: dict[str, Path] = {
 }
 """Environment variables: their values are texts as typed, `3.10` is no number there."""
 
+_WITH_DEFAULTS = ("Platform", "Workspace")
+
 
 class Parsed(Struct, frozen=True):
     """A document whose kind is known. `item` is None if something in it is wrong; `partial` is then what could be read, if anything."""
@@ -160,6 +162,9 @@ def _spec(document: Document, kind: str) -> tuple[model.Spec | None, list[Diagno
     kind_model = model.KINDS[kind]
     if (texts := _TEXTS.get(kind)) is not None:
         data = _with_texts(document, data, texts, ())
+    if kind in _WITH_DEFAULTS:
+        for part in model.SHARED:
+            part.model_rebuild()
     try:
         return kind_model.model_validate(data), _traps(document, set())
     except ValidationError as error:

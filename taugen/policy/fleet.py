@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from taugen.policy.collector import ClusterMetrics, Collector
-from taugen.policy.types import Amount, DnsName, LabelKey, LabelValue, Spec
+from taugen.policy.types import Amount, DnsName, LabelKey, LabelValue, Spec, no_entries, no_items
 from taugen.spec.model import ComputeSection, DataSection, ResilienceSection, RuntimeSection
 from taugen.spec.types import Count, Duration, ImageRef, Text
 
@@ -91,7 +91,9 @@ class Images(Spec):
 class CodePolicy(Spec):
     """Where code may come from."""
 
-    allow: list[Text] = Field(default_factory=list, description="https or ssh URLs that code.git.url may name, by whole path components.")
+    allow: list[Text] = Field(
+        default_factory=no_items, description="https or ssh URLs that code.git.url may name, by whole path components."
+    )
 
 
 class KindImages(Spec):
@@ -135,7 +137,7 @@ class Platform(Spec):
     images: Images = Field(Images.model_construct(), description="Which images runs may use.")
     code: CodePolicy = Field(CodePolicy.model_construct(), description="Where code may come from.")
     pricing: dict[DnsName, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
-        default_factory=dict, description="Price by flavor: of a GPU hour, of a CPU hour where the flavor has no GPUs."
+        default_factory=no_entries, description="Price by flavor: of a GPU hour, of a CPU hour where the flavor has no GPUs."
     )
     defaults: Defaults = Field(Defaults.model_construct(), description="Values that fill what a run leaves out.")
     queueing: Queueing = Field(Queueing.model_construct(), description="How Kueue itself is configured.")
@@ -155,9 +157,9 @@ class NodePool(Spec):
     name: DnsName = Field(description="Name of the pool.")
     count: Count = Field(description="How many nodes.")
     instanceType: Text | None = Field(None, description="Machine type: the nodes' label node.kubernetes.io/instance-type.")
-    labels: dict[LabelKey, LabelValue] = Field(default_factory=dict, description="Labels of the nodes.")
-    taints: list[Taint] = Field(default_factory=list, description="Taints of the nodes.")
-    allocatable: dict[LabelKey, Amount] = Field(default_factory=dict, description="What one node has for pods, by resource.")
+    labels: dict[LabelKey, LabelValue] = Field(default_factory=no_entries, description="Labels of the nodes.")
+    taints: list[Taint] = Field(default_factory=no_items, description="Taints of the nodes.")
+    allocatable: dict[LabelKey, Amount] = Field(default_factory=no_entries, description="What one node has for pods, by resource.")
     gpuClass: Text | None = Field(None, description="GPU class of the nodes, e.g. h100-80gb.")
     gpus: Count = Field(0, description="GPUs of one node.")
 
@@ -177,11 +179,11 @@ class Cluster(Spec):
     """A Kubernetes cluster."""
 
     gitops: GitOps = Field(description="What applies the deploy tree.")
-    nodePools: list[NodePool] = Field(default_factory=list, description="The nodes, which quotas and profiles are held against.")
+    nodePools: list[NodePool] = Field(default_factory=no_items, description="The nodes, which quotas and profiles are held against.")
     labels: dict[LabelKey, LabelValue] = Field(
-        default_factory=dict, description="Labels of the cluster, e.g. region: written on its Applications and Kustomizations."
+        default_factory=no_entries, description="Labels of the cluster, e.g. region: written on its Applications and Kustomizations."
     )
-    overlays: list[DnsName] = Field(default_factory=list, description="Overlays that patch what is rendered for it, in this order.")
+    overlays: list[DnsName] = Field(default_factory=no_items, description="Overlays that patch what is rendered for it, in this order.")
     collector: Collector | None = Field(None, description="What writes evidence from the cluster; left out: nothing does.")
     metrics: ClusterMetrics | None = Field(None, description="Where numbers about the cluster's work come from.")
     role: Literal["standalone"] = Field("standalone", description="standalone; manager and worker come with MultiKueue.")

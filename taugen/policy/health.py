@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from taugen.policy.types import LabelKey, LabelValue, Spec
+from taugen.policy.types import LabelKey, LabelValue, Spec, no_entries, no_items
 from taugen.spec.types import Duration, ImageRef, Text, fault
 from taugen.words.regex import regex
 
@@ -78,13 +78,13 @@ class HealthPolicy(Spec):
 
     gpuClasses: list[Text] = Field(min_length=1, description="GPU classes of node pools, e.g. h100-80gb; each has one HealthPolicy.")
     nodes: dict[LabelKey, LabelValue] = Field(
-        default_factory=dict, description="Labels that its nodes have besides their class; left out: all nodes of the class."
+        default_factory=no_entries, description="Labels that its nodes have besides their class; left out: all nodes of the class."
     )
     checks: Annotated[list[HealthCheck], Field(min_length=1)] | None = Field(
         None, description="The checks, these and no others; left out: the usual ones of each class."
     )
     actions: list[HealthAction] = Field(
-        default_factory=list, description="What follows from conditions; one without an action is reported and does nothing else."
+        default_factory=no_items, description="What follows from conditions; one without an action is reported and does nothing else."
     )
     maxTainted: Share = Field("10%", description="Most nodes of a class that are tainted at once; a percentage is rounded down.")
     running: Literal["leave", "drain"] = Field("leave", description="Whether a taint may end what runs on the node.")

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from taugen.policy.fleet import Taint
-from taugen.policy.types import Amount, DnsName, LabelKey, LabelValue, ObjectName, Spec
+from taugen.policy.types import Amount, DnsName, LabelKey, LabelValue, ObjectName, Spec, no_entries, no_items
 from taugen.spec.types import CpuQuantity, Text
 
 
@@ -18,9 +18,9 @@ class Flavor(Spec):
 
     gpuClass: Text | None = Field(None, description="GPU class of its nodes; left out for CPU nodes.")
     nodeLabels: dict[LabelKey, LabelValue] = Field(
-        default_factory=dict, description="Labels that its nodes carry; Kueue writes them into pods."
+        default_factory=no_entries, description="Labels that its nodes carry; Kueue writes them into pods."
     )
-    nodeTaints: list[Taint] = Field(default_factory=list, description="Taints of its nodes: pods without tolerations are kept off.")
+    nodeTaints: list[Taint] = Field(default_factory=no_items, description="Taints of its nodes: pods without tolerations are kept off.")
     topology: DnsName | None = Field(None, description="Topology that places gangs on its nodes.")
     clusters: list[DnsName] | None = Field(None, description="Clusters that have it; left out: those with a matching node pool.")
 
@@ -67,7 +67,7 @@ class CohortSpec(Spec):
     """Queues that share idle quota: a Kueue Cohort."""
 
     parent: DnsName | None = Field(None, description="Cohort above this one.")
-    quotas: list[FlavorQuotas] = Field(default_factory=list, description="Quota of the cohort itself, beside that of its queues.")
+    quotas: list[FlavorQuotas] = Field(default_factory=no_items, description="Quota of the cohort itself, beside that of its queues.")
     fairSharing: FairSharing | None = Field(None, description="Share against its siblings.")
 
 
@@ -111,7 +111,7 @@ class QueueSpec(Spec):
     fungibility: Fungibility | None = Field(None, description="When the next flavor is tried.")
     fairSharing: FairSharing | None = Field(None, description="Share of the cohort's idle quota.")
     admissionChecks: list[ObjectName] = Field(
-        default_factory=list, max_length=64, description="AdmissionChecks that exist on its clusters."
+        default_factory=no_items, max_length=64, description="AdmissionChecks that exist on its clusters."
     )
     stop: Literal["None", "Hold", "HoldAndDrain"] = Field(
         "None", description="Hold admits nothing new; HoldAndDrain also evicts what runs."

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from taugen.policy.fleet import Defaults
-from taugen.policy.types import Bound, DnsName, LabelKey, ObjectName, Spec
+from taugen.policy.types import Bound, DnsName, LabelKey, ObjectName, Spec, no_entries, no_items
 from taugen.spec.model import Topology
 from taugen.spec.types import Count, CpuQuantity, EnvName, ImageRef, MemoryQuantity, ScalarText, Text
 
@@ -21,9 +21,9 @@ OVERRIDES = (
 class Applies(Spec):
     """Who may use a profile: left out means everybody."""
 
-    workspaces: list[DnsName] = Field(default_factory=list, description="Workspaces that may use it.")
-    teams: list[Text] = Field(default_factory=list, description="Values of policy.team that may use it.")
-    lanes: list[Text] = Field(default_factory=list, description="Values of policy.lane that may use it.")
+    workspaces: list[DnsName] = Field(default_factory=no_items, description="Workspaces that may use it.")
+    teams: list[Text] = Field(default_factory=no_items, description="Values of policy.team that may use it.")
+    lanes: list[Text] = Field(default_factory=no_items, description="Values of policy.lane that may use it.")
 
 
 class Bounds(Spec):
@@ -45,7 +45,9 @@ class Profile(Spec):
     """A named compute shape, with what its users may change."""
 
     applies: Applies = Field(Applies.model_construct(), description="Who may use it.")
-    kinds: list[Literal["job", "rayjob", "jobset"]] = Field(default_factory=list, description="Workload kinds it is for; left out: all.")
+    kinds: list[Literal["job", "rayjob", "jobset"]] = Field(
+        default_factory=no_items, description="Workload kinds it is for; left out: all."
+    )
     gpus: Count | None = Field(None, description="GPUs of each worker.")
     workers: Annotated[int, Field(ge=1, le=100_000)] | None = Field(None, description="Workers, or nodes of a gang.")
     gpuClass: Text | None = Field(None, description="GPU class.")
@@ -53,21 +55,21 @@ class Profile(Spec):
     memoryPerGpu: MemoryQuantity | None = Field(None, description="Memory of a worker for each of its GPUs.")
     shm: MemoryQuantity | None = Field(None, description="Size of /dev/shm.")
     topology: Topology | None = Field(None, description="How close the pods must be.")
-    nccl: dict[EnvName, ScalarText] = Field(default_factory=dict, description="NCCL_* variables of the nodes' network.")
+    nccl: dict[EnvName, ScalarText] = Field(default_factory=no_entries, description="NCCL_* variables of the nodes' network.")
     rdma: ProfileRdma | None = Field(None, description="RDMA devices of each worker.")
     image: ImageRef | None = Field(None, description="Container image.")
     queue: DnsName | None = Field(None, description="Queue it runs in.")
     priority: DnsName | None = Field(None, description="PriorityTier of runs that name none.")
     override: dict[Text, Bounds] = Field(
-        default_factory=dict, description="Fields that a run may set itself, with bounds; every other value of the profile is fixed."
+        default_factory=no_entries, description="Fields that a run may set itself, with bounds; every other value of the profile is fixed."
     )
 
 
 class Subjects(Spec):
     """Groups and users of the cluster's authentication."""
 
-    groups: list[Text] = Field(default_factory=list, description="Groups.")
-    users: list[Text] = Field(default_factory=list, description="Users.")
+    groups: list[Text] = Field(default_factory=no_items, description="Groups.")
+    users: list[Text] = Field(default_factory=no_items, description="Users.")
 
 
 class WorkspaceQueue(Spec):
@@ -86,7 +88,7 @@ class Identity(Spec):
     """The service account of the workspace's runs."""
 
     serviceAccount: ObjectName = Field(description="Its name.")
-    annotations: dict[LabelKey, Text] = Field(default_factory=dict, description="Its annotations, e.g. for workload identity.")
+    annotations: dict[LabelKey, Text] = Field(default_factory=no_entries, description="Its annotations, e.g. for workload identity.")
     token: bool = Field(False, description="Whether pods get its Kubernetes token.")
 
 
@@ -100,7 +102,7 @@ class EgressRule(Spec):
     """One permitted destination."""
 
     to: Text = Field(description="A CIDR, e.g. 10.20.0.0/16.")
-    ports: list[Annotated[int, Field(ge=1, le=65535)]] = Field(default_factory=list, description="TCP ports; left out: all.")
+    ports: list[Annotated[int, Field(ge=1, le=65535)]] = Field(default_factory=no_items, description="TCP ports; left out: all.")
 
 
 class Network(Spec):
@@ -118,10 +120,12 @@ class Workspace(Spec):
     owners: Subjects = Field(Subjects.model_construct(), description="Who may edit runs in the namespace.")
     viewers: Subjects = Field(Subjects.model_construct(), description="Who may look.")
     queues: list[WorkspaceQueue] = Field(min_length=1, description="Its LocalQueues.")
-    profiles: list[DnsName] = Field(default_factory=list, description="Profiles that its runs may use; left out: runs shape themselves.")
+    profiles: list[DnsName] = Field(
+        default_factory=no_items, description="Profiles that its runs may use; left out: runs shape themselves."
+    )
     identity: Identity | None = Field(None, description="The service account of its runs.")
-    storage: list[DnsName] = Field(default_factory=list, description="Storages that its runs may mount.")
-    secrets: list[ObjectName] = Field(default_factory=list, description="Secrets of the namespace that its runs may use.")
+    storage: list[DnsName] = Field(default_factory=no_items, description="Storages that its runs may mount.")
+    secrets: list[ObjectName] = Field(default_factory=no_items, description="Secrets of the namespace that its runs may use.")
     limits: Limits = Field(Limits.model_construct(), description="Bounds of its runs.")
     network: Network = Field(Network.model_construct(), description="What its pods may reach.")
     podSecurity: Literal["restricted", "baseline", "privileged"] = Field("baseline", description="Pod Security Standard of the namespace.")

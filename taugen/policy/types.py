@@ -20,6 +20,17 @@ class Spec(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
 
+def no_items() -> list[Any]:
+    """An empty list, as a default. Not `list` itself: to see that a builtin takes no argument, pydantic has its text signature parsed, for
+    which the tokenizer of Python is made ready."""
+    return []
+
+
+def no_entries() -> dict[str, Any]:
+    """An empty mapping, as a default."""
+    return {}
+
+
 def _fault(what: str, why: str) -> PydanticCustomError:
     return PydanticCustomError("taugen", "{why}", {"why": what, "hint": why})
 

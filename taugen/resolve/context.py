@@ -4,7 +4,7 @@ In: a `Policy`. Out: `Context`: lookups by workspace with the defaults of Platfo
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from msgspec import Struct, field
 
@@ -127,7 +127,7 @@ def _build(policy: Policy, item: Item[Workspace]) -> WorkspaceContext:
         env=env,
         env_sorted=tuple(env[name] for name in sorted(env)),
         labels=_labels(defaults),
-        resilience=_merged(ResilienceSection, [d.resilience for d in defaults]).model_dump(exclude_none=True),
+        resilience=_merged(ResilienceSection, [d.resilience for d in defaults]).written(),
         priority=_first(d.priority for d in defaults),
         max_duration=_seconds(d.max_duration for d in defaults),
         grace_period=_seconds(d.grace_period for d in defaults) or GRACE_SECONDS,
@@ -146,7 +146,7 @@ S = TypeVar("S", bound=Section)
 
 def _merged(kind: type[S], stronger_first: "list[S | None]") -> S:
     """One section with the first value of each field, those of sections in it (`compute.head`, `compute.rdma`) one by one."""
-    found = kind()
+    found = cast("S", kind.model_construct())  # there is nothing to judge
     for section in reversed(stronger_first):
         if section is not None:
             found = _over(section, found)

@@ -5,9 +5,7 @@ never happen: a file read, a value that depends on anything but the three inputs
 """
 
 from collections.abc import Mapping
-from typing import Any, cast
-
-from pydantic import BaseModel
+from typing import Any
 
 from taugen.diag import Diagnostic, Span, has_errors
 from taugen.policy.model import Profile
@@ -23,6 +21,7 @@ from taugen.resolve.limits import limit_of_workspace, max_duration, restricted
 from taugen.resolve.queues import queues
 from taugen.resolve.report import Report
 from taugen.resolve.run import ResolvedRun, Resources
+from taugen.spec.model import Section
 from taugen.spec.rundoc import RunDoc
 from taugen.words import Json, Path, durations, suggest
 
@@ -128,9 +127,9 @@ def _decide(case: Case) -> ResolvedRun | None:
         max_duration=max_duration(case, profile),
         grace_period=durations.parse(case.run.grace_period) if case.run.grace_period else workspace.grace_period,
         resilience=_resilience(doc, workspace),
-        metrics=_dump(doc.spec.metrics),
-        experiment=_dump(doc.spec.experiment),
-        model=_dump(doc.spec.model),
+        metrics=_written(doc.spec.metrics),
+        experiment=_written(doc.spec.experiment),
+        model=_written(doc.spec.model),
         policy_digest=case.context.policy.digest,
     )
 
@@ -164,8 +163,8 @@ def _extended(placed: place.Placed, gpus: int, rdma: tuple[str, int] | None) -> 
     return found
 
 
-def _dump(section: BaseModel | None) -> Mapping[str, Json]:
-    return {} if section is None else cast("dict[str, Json]", section.model_dump(exclude_none=True))
+def _written(section: Section | None) -> Mapping[str, Json]:
+    return {} if section is None else section.written()
 
 
 def _resilience(doc: RunDoc, workspace: WorkspaceContext) -> Mapping[str, Json]:
@@ -173,7 +172,7 @@ def _resilience(doc: RunDoc, workspace: WorkspaceContext) -> Mapping[str, Json]:
     section = doc.spec.resilience
     if section is None and not workspace.resilience:
         return {}
-    found: dict[str, Any] = {**workspace.resilience, **_dump(section)}
+    found: dict[str, Any] = {**workspace.resilience, **_written(section)}
     if found.get("max_retries"):
         found.setdefault("retry_on", ["Preempted", "Evicted"])
         found.setdefault("backoff_initial", "30s")

@@ -38,8 +38,8 @@ MOST = "9223372036854775"
 RDMA_RESOURCE = "rdma/rdma_shared_device_a"
 """TauGrid's name, where neither document nor profile has one."""
 
-_HEAD = HeadSize()
-_RDMA = Rdma()
+_HEAD = HeadSize.model_construct()
+_RDMA = Rdma.model_construct()
 _MIG = regex(r"[1-9][0-9]*g\.[1-9][0-9]*gb(?:\.me)?")
 
 

@@ -26,12 +26,17 @@ from taugen.spec.types import (
     Text,
     Tree,
 )
+from taugen.words import Json
 
 
 class Section(BaseModel):
     """A mapping of tau.yaml: unknown keys are errors, values keep their types, nothing changes after reading."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
+
+    def written(self) -> dict[str, Json]:
+        """The fields that have a value, as plain data. `model_dump` says the same, and has a schema of this section alone built for it."""
+        return {name: value.written() if isinstance(value, Section) else value for name, value in self if value is not None}
 
 
 class SourceImage(Section):

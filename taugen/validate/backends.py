@@ -36,11 +36,10 @@ def compile_fast(bundle: Schema) -> Check:
         validator = jsonschema_rs.Draft202012Validator(bundle, retriever=_refuse, pattern_options=jsonschema_rs.RegexOptions())
     except jsonschema_rs.ValidationError as error:
         raise ValueError(error.message) from error
-    odd = _hides_places(bundle)
 
     def check(value: Json) -> list[Breach]:
         errors = list(validator.iter_errors(value))
-        if errors and (_hides_places(value) or odd):
+        if errors and (_hides_places(value) or _hides_places(bundle)):
             return compile_reference(bundle)(value)
         return [Breach(tuple(e.instance_path), str(e.schema_path[-1]), _follow(bundle, e.schema_path[:-1])) for e in errors]
 

@@ -46,7 +46,7 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
         rules = queue.spec.preemption
         if rules is None:
             continue
-        borrow = rules.borrowWithinCohort or model.BorrowWithinCohort()
+        borrow = rules.borrowWithinCohort or model.BorrowWithinCohort.model_construct()
         for field, value in (("reclaimWithinCohort", rules.reclaimWithinCohort), ("borrowWithinCohort", borrow.policy)):
             if queue.spec.cohort is None and value != "Never":
                 message = f"{queue.label} has no cohort, so {field} does nothing"
