@@ -49,19 +49,25 @@ def command(
     from taugen.cli import reports
 
     wanted = reports.targets(form, outputs)
+    from taugen.load.ahead import Ahead
     from taugen.load.root import find_place
     from taugen.load.since import Since
 
     place = find_place(directory, trusted)
     # Asked before the rest is loaded: git answers meanwhile.
     changes = Since(place.root, (place.trusted if since == trusted else None) or since, ref) if since is not None else None
+    ahead = Ahead(place.root) if paths and since is None and ref is None and trusted is None else None
     from taugen.cli.output import colored
     from taugen.diag import Refused
-    from taugen.pipeline.check import judge, unopened
+    from taugen.pipeline.project import begin, near_paths
 
     checked: reports.Checked
+    near = near_paths(place, paths) if ahead is not None else None
+    begun = begin(place, near, ahead) if ahead is not None and near is not None else None
+    from taugen.pipeline.check import judge, unopened
+
     try:
-        checked, report = judge(place, ref, paths, changes)
+        checked, report = judge(place, ref, paths, changes, begun)
     except Refused as refused:
         checked, report = unopened(place, ref, refused)
     reports.emit(wanted, report, checked, color=colored(color))

@@ -25,13 +25,18 @@ class Question:
 
     def answer(self) -> list[str]:
         """What git wrote, split at NUL; to be asked once. Raises `GitError`."""
+        got = self.result()
+        if got.code:
+            raise git.GitError(self._args, got.code, got.err.decode("utf-8", "replace"))
+        return got.out.decode("utf-8", "surrogateescape").split("\0")[:-1]
+
+    def result(self) -> git.GitResult:
+        """What git left; to be asked once, in place of `answer`."""
         code = self._process.wait()
         try:
-            if code:
-                self._said.seek(0)
-                raise git.GitError(self._args, code, self._said.read().decode("utf-8", "replace"))
             self._out.seek(0)
-            return self._out.read().decode("utf-8", "surrogateescape").split("\0")[:-1]
+            self._said.seek(0)
+            return git.GitResult(code, self._out.read(), self._said.read())
         finally:
             self._end()
 

@@ -357,18 +357,22 @@ _commits: set[tuple[str, str]] = set()
 """(repository, id) of commits that were seen: an id stands for one thing for ever."""
 
 
-def toplevel(folder: Path | str) -> Path | None:
-    """The root of the working tree that holds `folder`; None outside of a repository. Raises `GitError` in a bare one."""
+TOPLEVEL = ("rev-parse", "--show-toplevel")
+
+
+def toplevel(folder: Path | str, answer: GitResult | None = None) -> Path | None:
+    """The root of the working tree that holds `folder`; None outside of a repository. Raises `GitError` in a bare one. `answer` is what
+    git said to `TOPLEVEL`, if it was asked before."""
     key = os.path.abspath(folder)
     if (known := _tops.get(key)) is not None and os.path.lexists(known / ".git"):
         return known
-    got = run(["rev-parse", "--show-toplevel"], cwd=folder, check=False)
+    got = answer or run(TOPLEVEL, cwd=folder, check=False)
     if got.code == 0:
         top = _tops[key] = Path(os.fsdecode(got.out.removesuffix(b"\n")))
         return top
     if b"not a git repository" in got.err:
         return None
-    raise GitError(["rev-parse", "--show-toplevel"], got.code, got.err.decode("utf-8", "replace"))
+    raise GitError(TOPLEVEL, got.code, got.err.decode("utf-8", "replace"))
 
 
 def resolve(repo: Path | str, ref: str) -> str:

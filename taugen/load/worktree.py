@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from taugen.load import git
+from taugen.load.ahead import Ahead
 from taugen.load.ask import Question
 from taugen.load.filters import disarmed
 from taugen.load.git import Entry
@@ -18,6 +19,10 @@ from taugen.load.source import EXECUTABLE, FILE, LINK, SUBMODULE, SourceTree, Un
 
 SKIPPED = frozenset({".git", ".venv", "node_modules"})  # where there is no Git that could say what is ignored
 _MANY = 500  # folders on one command line
+# One process for what is tracked and what is not: half of its time goes into reading the index.
+_LISTING = ("ls-files", "-s", "-v", "-o", "-z", "--directory", "--exclude-standard")
+_OTHER = "? "
+_DIFFERING = ("diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all", "--relative")
 _NO_LINK = "is reached through a symbolic link or leaves the repository"
 
 
@@ -36,6 +41,8 @@ class WorkTree(SourceTree):
         self._only = [*only, ".gitattributes", *sorted(above)] if only else ["."]
         self._base = os.path.join(self.root, "")
         self._real_folders = {""}
+        self._listing: Question | None = None
+        self._differing: Question | None = None
 
     @property
     def root_label(self) -> str:
@@ -52,12 +59,19 @@ class WorkTree(SourceTree):
         ignored = git.run(["check-ignore", "-q", "."], cwd=self.root, check=False, env_extra={"GIT_LITERAL_PATHSPECS": "0"})
         return None if ignored.code == 0 else top
 
+    def prepare(self, ahead: Ahead) -> None:
+        """Have git look at the tree now, while the caller does something else: `paths` would ask the same, and wait."""
+        self._listing = self._ask(*_LISTING)
+        self._differing = self._ask(*_DIFFERING, env=ahead.filters())
+        ahead.top()
+
+    @cached_property
+    def _listed(self) -> list[str]:
+        return (self._listing or self._ask(*_LISTING)).answer()
+
     @cached_property
     def _index(self) -> list[str]:
-        tracked = self._ask("ls-files", "-s", "-v", "-z")
-        # Wanted soon, and the longest walk of all: it begins now.
-        self._walk = self._ask("ls-files", "-o", "-z", "--directory", "--exclude-standard")
-        return tracked.answer()
+        return [record for record in self._listed if not record.startswith(_OTHER)]
 
     def _ask(self, *args: str, env: Mapping[str, str] | None = None) -> Question:
         return Question([*args, "--", *self._only], self.root, env)
@@ -82,11 +96,7 @@ class WorkTree(SourceTree):
         if self.top is None:
             return {path: self._from_disk(path) for path in _walk(self.root, files=True)}
         entries = {}
-        # What was written in the second of the index's own time is compared by content, for which git would start filters.
-        tracked = [record.partition("\t")[2] for record in self._index if record.endswith(".gitattributes")]
-        filters = disarmed(self.root) if any(os.path.lexists(self._at(place)) for place in self._attribute_files(tracked)) else None
-        args = ("diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all", "--relative")
-        doubtful = set(self._ask(*args, env=filters).answer())
+        doubtful = set((self._differing or self._ask(*_DIFFERING, env=self._filters())).answer())
         for record in self._index:
             meta, _, path = record.partition("\t")
             tag, mode, blob, _ = meta.split(" ")
@@ -101,6 +111,11 @@ class WorkTree(SourceTree):
                 else:
                     del entries[path]
         return entries
+
+    def _filters(self) -> Mapping[str, str] | None:
+        # What was written in the second of the index's own time is compared by content, for which git would start filters.
+        tracked = [record.partition("\t")[2] for record in self._index if record.endswith(".gitattributes")]
+        return disarmed(self.root) if any(os.path.lexists(self._at(place)) for place in self._attribute_files(tracked)) else None
 
     def paths(self) -> Mapping[str, Entry]:
         """Tracked files that are on disk or left out by a sparse checkout; without Git all but those in `SKIPPED` folders."""
@@ -120,7 +135,7 @@ class WorkTree(SourceTree):
     @cached_property
     def _others(self) -> list[str]:
         """Untracked files, and folders with a slash at the end that hold nothing tracked."""
-        return self._walk.answer() if self.top and self._index is not None else []
+        return [record.removeprefix(_OTHER) for record in self._listed if record.startswith(_OTHER)] if self.top else []
 
     @cached_property
     def _untracked(self) -> list[str]:

@@ -15,7 +15,7 @@ from taugen.load.root import ROOT_FILE, Place
 from taugen.load.since import Since
 from taugen.load.tree import SourceTree
 from taugen.pipeline.compile import Compiled, Compiler, duplicates
-from taugen.pipeline.project import Project, open_place, source_tree
+from taugen.pipeline.project import Begun, Project, near_paths, open_place, source_tree
 from taugen.pipeline.touched import rivals, touched
 from taugen.render.types import Rendered
 
@@ -54,18 +54,21 @@ def unopened(place: Place, ref: str | None, refused: Refused) -> tuple[Unopened,
     return Unopened(source_tree(place.root, place.trusted or ref, [ROOT_FILE]), prefix), Report(tuple(ordered(refused.findings)), 1, 0)
 
 
-def judge(place: Place, ref: str | None = None, paths: Sequence[Path] = (), since: Since | None = None) -> tuple[Project, Report]:
+def judge(
+    place: Place, ref: str | None = None, paths: Sequence[Path] = (), since: Since | None = None, begun: Begun | None = None
+) -> tuple[Project, Report]:
     """Open the project as far as is needed and check it: all of it, the run documents in or below `paths`, those that a change touches.
-    Documents whose run is published, as far as this repository knows, are not judged by policy."""
+    Documents whose run is published, as far as this repository knows, are not judged by policy. `begun` is what `begin` gave for
+    `paths`."""
     from taugen.pipeline.published import lenient
 
-    project, report = _judge(place, ref, paths, since)
+    project, report = _judge(place, ref, paths, since, begun)
     return project, lenient(project, report)
 
 
-def _judge(place: Place, ref: str | None, paths: Sequence[Path], since: Since | None) -> tuple[Project, Report]:
+def _judge(place: Place, ref: str | None, paths: Sequence[Path], since: Since | None, begun: Begun | None) -> tuple[Project, Report]:
     if since is None:
-        project = open_place(place, ref, _near(place, paths))
+        project = open_place(place, ref, near_paths(place, paths), begun=begun)
         return project, check(project, paths)
     project, files = touched(place, ref, since)
     if files is None:
@@ -101,18 +104,6 @@ def _check(project: Project, files: Sequence[str], *, policy: bool = True, objec
         len(getattr(project.policy, kind)) for kind in ("clusters", "flavors", "queues", "profiles", "workspaces", "storages", "tiers")
     )
     return Report(tuple(ordered(findings)), items + len(docs), len(docs), compiled, tuple(platform))
-
-
-def _near(place: Place, paths: Sequence[Path]) -> list[str] | None:
-    """The workspaces that `paths` lie in; None if one of them is not in a workspace."""
-    found = []
-    for path in paths:
-        parts = path.absolute().resolve().parts
-        below = parts[len(place.root.parts) :] if parts[: len(place.root.parts)] == place.root.parts else ()
-        if len(below) < 2 or below[0] != "workspaces":
-            return None
-        found.append("/".join(below[:2]))
-    return found or None
 
 
 def selected(project: Project, paths: Sequence[Path]) -> list[str]:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from taugen.diag import Diagnostic, Refused, Severity, Span
 from taugen.load import git
+from taugen.load.ahead import Ahead
 from taugen.load.glob import GlobError, Matcher
 from taugen.load.root import ROOT_FILE, Place, find_place, find_root
 from taugen.load.since import Since
@@ -67,6 +68,25 @@ class Project(Struct):
         return any(path == place or path.startswith(place + "/") or place.startswith(path + "/") for place in places)
 
 
+class Begun(Struct):
+    """A part of a source, and the places of policy in it."""
+
+    tree: SourceTree
+    places: list[str]
+
+
+def near_paths(place: Place, paths: Sequence[Path]) -> list[str] | None:
+    """The workspaces that `paths` lie in; None if one of them is not in a workspace."""
+    found = []
+    for path in paths:
+        parts = path.absolute().resolve().parts
+        below = parts[len(place.root.parts) :] if parts[: len(place.root.parts)] == place.root.parts else ()
+        if len(below) < 2 or below[0] != "workspaces":
+            return None
+        found.append("/".join(below[:2]))
+    return found or None
+
+
 def workspace_of(path: str) -> str:
     """The workspace that a path belongs to: `workspaces/<workspace>/…`; empty where it is not below one."""
     parts = path.split("/")
@@ -79,19 +99,32 @@ def open_project(directory: Path, ref: str | None = None, trusted: str | None = 
     return open_place(find_place(directory, trusted), ref)
 
 
-def open_place(place: Place, ref: str | None = None, near: Sequence[str] | None = None, since: Since | None = None) -> Project:
+def open_place(
+    place: Place, ref: str | None = None, near: Sequence[str] | None = None, since: Since | None = None, begun: Begun | None = None
+) -> Project:
     """Open the project at a place; with `near`, no more documents are listed than those of the workspaces of these paths. `since` is what
-    is known of its changes already. Raises `Refused`."""
+    is known of its changes already, `begun` what `begin` gave for the same `near`. Raises `Refused`."""
     if place.trusted is not None:
         return _open_trusted(place, ref, near, since)
-    if near is not None:
-        item, _ = load_project_file(source_tree(place.root, ref, [ROOT_FILE]))
-        places = policy_files(item.spec) if item is not None else []
-        if places and not any(not where for where in places):
-            tree = source_tree(place.root, ref, [*places, *near])
-            if not linked(tree, places):
-                return load_project(place.root, tree)
+    part = begun or (_part(place, ref, near) if near is not None else None)
+    if part is not None and not linked(part.tree, part.places):
+        return load_project(place.root, part.tree)
     return load_project(place.root, source_tree(place.root, ref))
+
+
+def begin(place: Place, near: Sequence[str], ahead: Ahead) -> Begun | None:
+    """Have git list what the check of documents in the working tree below `near` needs, while the caller loads the compiler. None where
+    policy doesn't say plainly where it stands."""
+    part = _part(place, None, near)
+    if part is not None and isinstance(part.tree, WorkTree):
+        part.tree.prepare(ahead)
+    return part
+
+
+def _part(place: Place, ref: str | None, near: Sequence[str]) -> Begun | None:
+    item, _ = load_project_file(source_tree(place.root, ref, [ROOT_FILE]))
+    places = policy_files(item.spec) if item is not None else []
+    return Begun(source_tree(place.root, ref, [*places, *near]), places) if places and all(places) else None
 
 
 def _open_trusted(place: Place, ref: str | None, near: Sequence[str] | None, since: Since | None) -> Project:

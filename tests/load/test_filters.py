@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from taugen.load.ahead import Ahead
 from taugen.load.filters import disarmed
 from taugen.load.since import Since
 from taugen.load.status import Uncommitted
@@ -45,6 +46,13 @@ def test_a_tree_is_read_without(armed):
     assert tree.read("a.txt") == b"one\n"
     assert tree.lfs == frozenset()
     Since(armed, "HEAD").paths()
+    assert ran(armed) == []
+
+
+def test_a_tree_that_was_asked_ahead_is_read_without(armed):
+    tree = WorkTree(armed)
+    tree.prepare(Ahead(armed))
+    assert set(tree.paths()) == set(FILES)
     assert ran(armed) == []
 
 

@@ -4,6 +4,7 @@ import re
 import pytest
 
 from taugen.load import worktree
+from taugen.load.ahead import Ahead
 from taugen.load.git import GitError
 from taugen.load.links import Outcome, resolve_link
 from taugen.load.tree import GitTree, Unreadable, WorkTree
@@ -77,6 +78,33 @@ def test_changes_on_disk(repo):
     assert tree.documents(is_document) == ["d/e/tau.yaml", "sub/tau.yaml"]
     assert tree.read("a.txt") == b"edited\n"
     assert tree.read("sub/tau.yaml") == b"y"
+
+
+@pytest.mark.parametrize("only", [(), ("d",)])
+@pytest.mark.parametrize("below", ["", "d"])
+def test_asked_ahead_it_says_the_same(repo, only, below):
+    write(repo, {"a.txt": "changed\n", "d/new.txt": "new\n", "d/sub/other.txt": "new\n", "? odd": "tracked\n", "ignored": "x\n"})
+    git(repo, "add", "? odd")
+    git(repo, "update-index", "--assume-unchanged", "d/b.txt")
+    (repo / "d/b.txt").write_text("told to overlook\n")
+    (repo / "d/e/tau.yaml").unlink()
+    plain, asked = (WorkTree(repo / below, [] if below else only) for _ in range(2))
+    asked.prepare(Ahead(repo / below))
+    assert asked.top == plain.top == repo
+    assert dict(asked.paths()) == dict(plain.paths())
+    assert asked.untracked() == plain.untracked() != []
+    assert asked.documents(is_document) == plain.documents(is_document)
+    assert asked.read("b.txt" if below else "d/b.txt") == b"told to overlook\n"
+    assert "ignored" not in {*asked.paths(), *asked.untracked()}
+
+
+def test_asked_ahead_where_there_is_no_git(tmp_path):
+    write(tmp_path, FILES)
+    tree = WorkTree(tmp_path)
+    tree.prepare(Ahead(tmp_path))
+    assert tree.top is None
+    assert set(tree.paths()) == set(FILES)
+    assert tree.untracked() == []
 
 
 def test_a_mode_changed_on_disk(repo):
