@@ -6,10 +6,10 @@ In: plain data of a document's `spec`. Out: frozen models. What a check reads an
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
 from taugen.policy.types import LabelKey, LabelValue, Spec, no_entries, no_items
-from taugen.spec.types import Duration, ImageRef, Text, fault
+from taugen.spec.types import Duration, ImageRef, Text, fault, read_by
 from taugen.words.regex import regex
 
 TAINT_PREFIX = "taugen.dev/gpu-health"
@@ -31,7 +31,7 @@ def _share(value: Any) -> str:
     return str(value)
 
 
-Share = Annotated[str, BeforeValidator(_share), WithJsonSchema({"type": ["string", "integer"], "examples": [2, "10%"]})]
+Share = Annotated[str, read_by(_share), WithJsonSchema({"type": ["string", "integer"], "examples": [2, "10%"]})]
 """A number of nodes, or a percentage of all."""
 
 

@@ -7,9 +7,10 @@ Kubernetes itself demands.
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from taugen.spec.types import judged_by, read_by
 from taugen.words import names, quantity
 from taugen.words.errors import shown
 
@@ -88,16 +89,16 @@ def _bound(value: Any) -> str:
     return str(value)
 
 
-LabelKey = Annotated[str, AfterValidator(_label_key)]
+LabelKey = Annotated[str, judged_by(_label_key)]
 """A label key, a taint key, a resource name: apimachinery IsQualifiedName."""
-LabelValue = Annotated[str, AfterValidator(_label_value)]
+LabelValue = Annotated[str, judged_by(_label_value)]
 DnsName = Annotated[
-    str, AfterValidator(_dns_name), Field(json_schema_extra={"pattern": r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63})
+    str, judged_by(_dns_name), Field(json_schema_extra={"pattern": r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63})
 ]
 """A DNS-1123 label: it can stand in a label value (LocalQueues, priority tiers) and in a path."""
-ObjectName = Annotated[str, AfterValidator(_object_name), Field(json_schema_extra={"maxLength": 253})]
+ObjectName = Annotated[str, judged_by(_object_name), Field(json_schema_extra={"maxLength": 253})]
 """A DNS-1123 subdomain: the name of an object that something else made."""
-Amount = Annotated[str, BeforeValidator(_quantity), WithJsonSchema({"type": ["string", "number"], "examples": [8, "500m", "64Gi"]})]
+Amount = Annotated[str, read_by(_quantity), WithJsonSchema({"type": ["string", "number"], "examples": [8, "500m", "64Gi"]})]
 """A canonical quantity of a resource that its key names."""
-Bound = Annotated[str, BeforeValidator(_bound), WithJsonSchema({"type": ["string", "number"], "examples": [8, "64Gi", "12h"]})]
+Bound = Annotated[str, read_by(_bound), WithJsonSchema({"type": ["string", "number"], "examples": [8, "64Gi", "12h"]})]
 """A bound of an overridable field, as typed: the field's name tells what it counts."""

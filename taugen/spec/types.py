@@ -4,10 +4,17 @@ Each type is strict: a string is not a number. An error carries `why` (what is w
 `spec.errors` makes findings of them. A type never shows what was typed where that could be a secret.
 """
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, BeforeValidator, GetCoreSchemaHandler, WithJsonSchema
+from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core.core_schema import (
+    int_schema,
+    no_info_after_validator_function,
+    no_info_before_validator_function,
+    str_schema,
+)
 
 from taugen.words import durations, quantity
 from taugen.words.errors import TextError, shown
@@ -15,6 +22,39 @@ from taugen.words.regex import regex
 
 _SECRET = regex(r"([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?):([-._a-zA-Z0-9]+)")
 _ENV = regex(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Form:
+    """How a type is checked, said outright. From ``Field(min_length=1)`` or ``BeforeValidator(read)`` pydantic would find it out again at
+    each of 300 fields, and look at the signature of `read` each time."""
+
+    __slots__ = ("_schema",)
+
+    def __init__(self, schema: Callable[[], CoreSchema]) -> None:
+        self._schema = schema
+
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return self._schema()
+
+
+def read_by(read: Callable[[Any], str]) -> Form:
+    """A text that `read` makes of what was typed."""
+    return Form(lambda: no_info_before_validator_function(read, str_schema()))
+
+
+def judged_by(judge: Callable[[str], str]) -> Form:
+    """A text that `judge` lets pass."""
+    return Form(lambda: no_info_after_validator_function(judge, str_schema()))
+
+
+def text(longest: int, pattern: str | None = None) -> Form:
+    """A text of 1 to `longest` characters."""
+    return Form(lambda: str_schema(min_length=1, max_length=longest, pattern=pattern))
+
+
+def whole(least: int, most: int) -> Form:
+    """A whole number."""
+    return Form(lambda: int_schema(ge=least, le=most))
 
 
 def fault(kind: str, why: str, hint: str) -> PydanticCustomError:
@@ -127,37 +167,35 @@ _QUANTITY_SCHEMA: dict[str, Any] = {
     "pattern": "^ *[0-9]*\\.?[0-9]*([eE][-+]?[0-9]+| *(m|k|K|M|G|T|P|E|[KMGTPE]i)?[bB]?) *$",
     "minLength": 1,
 }
-Text = Annotated[str, Field(min_length=1, max_length=65536)]
-ScalarText = Annotated[str, BeforeValidator(_scalar_text), WithJsonSchema({"type": ["string", "number", "boolean"]})]
+Text = Annotated[str, text(65536)]
+ScalarText = Annotated[str, read_by(_scalar_text), WithJsonSchema({"type": ["string", "number", "boolean"]})]
 """A scalar whose typed text is kept: `spec.read` puts the text of the node in before this type sees it."""
 Entrypoint = Annotated[
     str | list[str],
     BeforeValidator(_entrypoint),
     WithJsonSchema({"type": ["string", "array"], "minLength": 1, "minItems": 1, "items": {"type": ["string", "number", "boolean"]}}),
 ]
-Name = Annotated[str, Field(min_length=1, max_length=50, pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
-Count = Annotated[int, Field(ge=0, le=100_000)]
-PositiveCount = Annotated[int, Field(ge=1, le=100_000)]
-CpuQuantity = Annotated[
-    str, BeforeValidator(_quantity("cpu", "16 or 500m")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["16", "500m"]})
-]
-MemoryQuantity = Annotated[str, BeforeValidator(_quantity("memory", "64Gi")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["64Gi"]})]
-CountQuantity = Annotated[str, BeforeValidator(_quantity("count", "8")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["8"]})]
+Name = Annotated[str, text(50, r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
+Count = Annotated[int, whole(0, 100_000)]
+PositiveCount = Annotated[int, whole(1, 100_000)]
+CpuQuantity = Annotated[str, read_by(_quantity("cpu", "16 or 500m")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["16", "500m"]})]
+MemoryQuantity = Annotated[str, read_by(_quantity("memory", "64Gi")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["64Gi"]})]
+CountQuantity = Annotated[str, read_by(_quantity("count", "8")), WithJsonSchema(_QUANTITY_SCHEMA | {"examples": ["8"]})]
 Duration = Annotated[
     str,
-    BeforeValidator(_duration),
+    read_by(_duration),
     WithJsonSchema({"type": "string", "pattern": "^([0-9]*\\.?[0-9]*(d|h|m|s|ms|us|ns))+$", "examples": ["30m", "72h"]}),
 ]
 """Canonical duration (hours, minutes, seconds); `durations.parse` gives seconds."""
 SecretRef = Annotated[
     str,
-    BeforeValidator(_secret),
+    read_by(_secret),
     WithJsonSchema({"type": "string", "pattern": f"^{_SECRET.pattern}$", "maxLength": 300, "examples": ["wandb:api-key"]}),
 ]
-EnvName = Annotated[str, BeforeValidator(_env_name), WithJsonSchema({"type": "string", "pattern": f"^{_ENV.pattern}$"})]
+EnvName = Annotated[str, read_by(_env_name), WithJsonSchema({"type": "string", "pattern": f"^{_ENV.pattern}$"})]
 Sorted = AfterValidator(_sorted)
 Tree = Annotated[dict[Text, object], Sorted]
 """Free-form data, keys sorted at every level."""
 AsSet = AfterValidator(_as_set)
 """For a list whose order and repetitions mean nothing: it is kept sorted."""
-ImageRef = Annotated[str, Field(min_length=1, max_length=512)]
+ImageRef = Annotated[str, text(512)]
