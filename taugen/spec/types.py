@@ -28,13 +28,13 @@ class Form:
     """How a type is checked, said outright. From ``Field(min_length=1)`` or ``BeforeValidator(read)`` pydantic would find it out again at
     each of 300 fields, and look at the signature of `read` each time."""
 
-    __slots__ = ("_schema",)
+    __slots__ = ("schema",)
 
     def __init__(self, schema: Callable[[], CoreSchema]) -> None:
-        self._schema = schema
+        self.schema = schema
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        return self._schema()
+        return self.schema()
 
 
 def read_by(read: Callable[[Any], str]) -> Form:

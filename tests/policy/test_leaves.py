@@ -17,6 +17,7 @@ from taugen.diag import Diagnostic
 from taugen.load.nodes import Document, parse
 from taugen.policy import model
 from taugen.policy.load import load_policy
+from taugen.spec.types import Form
 from taugen.words.emit import emit
 from tests.policykit import MemoryTree
 
@@ -387,14 +388,16 @@ def value_at(value: Any, path: Path) -> Any:
 
 
 def quantity_like(field: FieldInfo) -> bool:
-    return any(
-        "Quantity" in str(part) or "_quantity" in str(part) or "_bound" in str(part) or "_share" in str(part)
-        for part in limits(field.annotation, field.metadata)
-    )
+    texts = [str(part.schema() if isinstance(part, Form) else part) for part in limits(field.annotation, field.metadata)]
+    return any(word in text for text in texts for word in ("Quantity", "_quantity", "_bound", "_share"))
 
 
 def beyond(limit: Any) -> Iterator[Any]:
     """Values just outside."""
+    if isinstance(limit, Form):
+        schema: Any = limit.schema()
+        yield from (schema[key] + step for key, step in (("ge", -1), ("le", 1)) if key in schema)
+        yield from beyond(MaxLen(schema.get("max_length") or 0))
     if isinstance(limit, Ge):
         yield limit.ge - 1
     elif isinstance(limit, Gt):
