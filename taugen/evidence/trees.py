@@ -54,14 +54,16 @@ def read(objects: Objects, ids: Mapping[str, str]) -> dict[str, Entries]:
 
 
 def entries(content: bytes, width: int) -> dict[str, Child]:
-    """The entries of a tree object: mode, space, name, NUL, raw id of `width` bytes."""
-    out = {}
+    """The entries of a tree object: mode, space, name, NUL, raw id of `width` bytes. Of two of one name the first counts, and zeros before
+    a mode are nothing, as git has it: whoever writes such a tree hides or replaces nothing."""
+    out: dict[str, Child] = {}
     at = 0
     while at < len(content):
         end = content.index(b"\0", at)
         mode, _, name = content[at:end].partition(b" ")
         at = end + 1 + width
-        out[name.decode("utf-8", "surrogateescape")] = Child(content[end + 1 : at].hex(), mode == b"40000")
+        child = Child(content[end + 1 : at].hex(), mode.lstrip(b"0") == b"40000")
+        out.setdefault(name.decode("utf-8", "surrogateescape"), child)
     return out
 
 

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from taugen.diag import Diagnostic, Severity, Span
-from taugen.evidence import contents, keys, log, summarize, trailers
+from taugen.evidence import contents, keys, log, odd, summarize, trailers
 from taugen.evidence.contents import fault
 from taugen.evidence.log import Change, Commit
 from taugen.evidence.paths import parse
@@ -82,6 +82,8 @@ def verify(
         proof.add(part.findings)
         seen.join(replace(part, findings=[]))
     proof.files, proof.records = seen.files, seen.records
+    proof.add(odd.paths(branch.repo, str(branch.tip)))
+    proof.add(odd.commits(branch.objects, {sha: path for commits in seen.clusters.values() for sha, path in commits.items()}))
     proof.add(_logs(branch, seen))
     proof.add(_signatures(branch, seen, signers or {}, proof))
     proof.add(_sources(seen, source))
