@@ -17,6 +17,8 @@ from taugen.resolve.program import is_python
 from taugen.resolve.report import Report
 from taugen.spec.rundoc import RunDoc
 from taugen.words import Path, suggest
+from taugen.words.credentials import hidden
+from taugen.words.errors import as_list
 
 MOST_ENTRYPOINT = 16 * 1024 * 1024
 """Bytes of an entrypoint that are read for its first line."""
@@ -142,7 +144,10 @@ def _missing(report: Report, tree: SourceTree, plan: CodePlan, code: CodeTree) -
         typed = doc.spec.run.entrypoint if doc.spec.run is not None else path
         own = [f.source for f in code.files]
         hint = _hint_for_missing(tree, path, own, doc.folder)
-        report.error("entrypoint-missing", ENTRYPOINT, f"there is no file {typed} beside {doc.file}", hint=hint)
+        text = f"there is no file {hidden(str(typed))} beside {doc.file}"
+        if isinstance(typed, str) and len(typed.split()) > 1 and not hint.startswith("did you mean"):
+            text, hint = "run.entrypoint is no file, but a command in one text", f"a command is a list: write entrypoint: {as_list(typed)}"
+        report.error("entrypoint-missing", ENTRYPOINT, text, hint=hint)
 
 
 def _hint_for_missing(tree: SourceTree, path: str, own: Sequence[str], folder: str = "") -> str:

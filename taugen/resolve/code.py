@@ -105,7 +105,7 @@ def plan(doc: RunDoc) -> CodePlan:
         root = _inside(report, CODE_PATH, code.path, workspace, what="the code path")
     file = _file(report, ENTRYPOINT, entrypoint, workspace, what="the entrypoint") if isinstance(entrypoint, str) else None
     extra = _extra(report, workspace) if doc.spec.workflow is not None else ()
-    if root is None or report.refused:
+    if root is None or (file is None and isinstance(entrypoint, str)):
         return CodePlan(False, workspace, doc.folder, (), doc.folder, entrypoint=file, findings=tuple(report.found))
     top, folders = _layout(root, file, workspace)
     if code is None:

@@ -140,7 +140,10 @@ def _only(case: Case, typed: Typed) -> Choice:
     elif fitting:
         names = ", ".join(p.name for p in fitting)
         text = f"more than one profile of workspace {workspace.name} admits this run: {names}"
-        report.error("profile-ambiguous", PROFILE, text, hint=f"write the one that is meant: policy: {{profile: {fitting[0].name}}}")
+        hint = f"write the one that is meant: policy: {{profile: {fitting[0].name}}}"
+        if typed.gpus is None and len({profile.spec.gpus for profile in fitting}) > 1:
+            hint += ", or how many GPUs each worker gets: compute: {gpus: N}"
+        report.error("profile-ambiguous", PROFILE, text, hint=hint)
     else:
         _none(case, reasons, missed)
     return _OPEN

@@ -16,6 +16,8 @@ Rank: TypeAlias = Literal["same", "over", "under"]
 """What a spelling does beside another of the same field that says something else: an error, win with a note, or lose with a warning."""
 
 MISSING = object()
+NOWHERE = -1
+"""The position of a list's items that could not be read: of none that is left."""
 
 
 class Draft:
@@ -70,6 +72,40 @@ class Draft:
         """Leave out what stands at `path` because it can't be read."""
         self.take(path)
         self.gone.add(path)
+
+    def leave_out(self, paths: set[Path]) -> None:
+        """Leave out what stands at `paths`, fields and list items, so that the rest can be read; of a list the other items stay."""
+        items: dict[Path, set[int]] = {}
+        for path in paths:
+            if path and isinstance(path[-1], int):
+                items.setdefault(path[:-1], set()).add(path[-1])
+            else:
+                self.take(path)
+        for path, left in items.items():
+            self._cut(path, left)
+
+    def _cut(self, path: Path, left: set[int]) -> None:
+        """Take items out of a list. The others move up, and so do the ways back; what is gone from it has the position `NOWHERE`."""
+        there = self.get(path)
+        parent = self.own(path[:-1])
+        if not isinstance(there, list) or parent is None:
+            return
+        kept = [at for at in range(len(there)) if at not in left]
+        if kept:
+            parent[str(path[-1])] = [there[at] for at in kept]
+        else:
+            del parent[str(path[-1])]
+        end, new = len(path), {at: now for now, at in enumerate(kept)}
+        typed = {(*path, now): self.as_typed((*path, at)) for now, at in enumerate(kept)}
+        for old, way in list(self.typed.items()):
+            if len(old) > end and old[:end] == path and isinstance(at := old[end], int):
+                del self.typed[old]
+                if at in new:
+                    typed[*path, new[at], *old[end + 1 :]] = way
+        self.typed |= typed
+        here = {gone for gone in self.gone if len(gone) > end and gone[:end] == path}
+        moved = {(*path, new[at], *gone[end + 1 :]) for gone in here if isinstance(at := gone[end], int) and at in new}
+        self.gone = (self.gone - here) | moved | {(*path, NOWHERE) if kept else path}
 
     def as_typed(self, path: Path) -> Path:
         """The path that the user typed for the canonical `path`."""

@@ -13,7 +13,7 @@ from taugen.spec import fields, unknown
 from taugen.spec.draft import Draft
 from taugen.spec.types import kind_of
 from taugen.words import Json, Path, dotted, suggest
-from taugen.words.errors import shown
+from taugen.words.errors import as_list, shown
 from taugen.words.kinds import BOUNDS, MOST_DIGITS, WANTED
 
 MOST_EXPLAINED = 200
@@ -28,6 +28,22 @@ _EXAMPLES = {
 }
 
 
+_MEANT = {
+    "run": "entrypoint: …",
+    "code": "path: …",
+    "runtime": "image: …",
+    "compute": "gpus: …, gpu_class: …",
+    "policy": "profile: …",
+    "storage": "data: …",
+    "checkpoint": "path: …",
+    "execution": "launcher: …",
+    "resilience": "max_retries: …",
+    "experiment": "name: …",
+    "model": "name: …",
+}
+"""What a section is meant to say where other systems (SkyPilot's run, Azure ML's code and compute) have one value."""
+
+
 def translate(draft: Draft, errors: list[ErrorDetails]) -> set[Path]:
     """Add a finding for each error; returns what to leave out."""
     drop: set[Path] = set()
@@ -36,11 +52,11 @@ def translate(draft: Draft, errors: list[ErrorDetails]) -> set[Path]:
         path = tuple(part for part in error["loc"] if part != "[key]")
         if error["type"] == "extra_forbidden":
             draft.gone |= _unknown(draft, path) if _room(draft) else set()
-            drop.add(_field(path))
+            drop.add(field_of(path))
             continue
         ordinary.append((path, error))
     for path, error in ordinary:
-        field = _field(path[:-1] if error["type"] == "missing" else path)
+        field = field_of(path[:-1] if error["type"] == "missing" else path)
         drop.add(field)
         if not (error["type"] == "missing" and path in draft.gone) and draft.as_typed(path) not in draft.lost and _room(draft):
             draft.findings.append(_finding(draft, path, error))
@@ -54,17 +70,17 @@ def _room(draft: Draft) -> bool:
     return len(draft.findings) < MOST_EXPLAINED
 
 
-def _field(path: Path) -> Path:
-    """The field that has to go: the path up to its first list position (dropping one item would move the others)."""
+def field_of(path: Path) -> Path:
+    """What has to go: the field, or the item of its outermost list."""
     at = next((i for i, part in enumerate(path) if isinstance(part, int)), len(path))
-    return path[:at]
+    return path[: at + 1]
 
 
 def _unknown(draft: Draft, path: Path) -> set[Path]:
     typed = draft.as_typed(path)
     message, hint, meant = unknown.explain(path[:-1], str(path[-1]))
     draft.add("unknown-key", typed, message, hint, key=True)
-    return {meant} if meant else set()
+    return {meant} if meant is not None else set()
 
 
 def _finding(draft: Draft, path: Path, error: ErrorDetails) -> Diagnostic:
@@ -106,11 +122,13 @@ def _type(draft: Draft, path: Path, typed: Path, value: Any, wanted: str) -> tup
     if wanted == "text" and text is not None:
         return message, f'quote it: "{text}"'
     if wanted == "a mapping" and known is not None and known.model is not None:
-        return message, f"its keys are {', '.join(fields.keys(path))}"
+        keys = f"its keys are {', '.join(fields.keys(path))}"
+        meant = _MEANT.get(dotted(path)) if not isinstance(value, dict | list) else None
+        return message, f"write {dotted(path)}: {{{meant}}}; {keys}" if meant else keys
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= MOST_DIGITS and wanted == "a whole number":
         return message, f"write {value} without quotes"
     if known is not None and known.shape == "list" and isinstance(value, str):
-        return message, f"write [{shown(value)}]"
+        return message, f"write {as_list(value)}" if path == ("run", "args") else f"write [{shown(value)}]"
     return message, _EXAMPLES.get(known.shape if known is not None else "", f"write {wanted}")
 
 
@@ -120,10 +138,8 @@ def _choice(path: Path, typed: Path, value: Any) -> tuple[str, str]:
     if not choices:
         return f"{dotted(typed)} is {kind_of(value)}, but 1 is the only version", "write schema_version: 1, or leave it out"
     near = suggest.closest(value, choices) if isinstance(value, str) else None
-    said = f"{dotted(typed)} is {kind_of(value)}, but it can only be {' or '.join(filter(None, (', '.join(choices[:-1]), choices[-1])))}"
-    return said, f"did you mean {near}?" if near else f"write {choices[0]}" + (
-        f", or one of {', '.join(choices[1:])}" if len(choices) > 1 else ""
-    )
+    words = suggest.one_of(choices)
+    return f"{dotted(typed)} is {kind_of(value)}, but it can only be {words}", f"did you mean {near}?" if near else f"write {words}"
 
 
 def _length(typed: Path, kind: str, context: dict[str, Any]) -> tuple[str, str]:

@@ -150,9 +150,21 @@ def _switches(draft: Draft) -> None:
 
 
 def _mode(draft: Draft) -> None:
-    if draft.get(("policy", "mode")) == "fixed":
-        draft.take(("policy", "mode"))
-        draft.add("older-spelling", ("policy", "mode"), "mode fixed is how every run is", "leave policy.mode out", Severity.NOTE, key=True)
+    path: Path = ("policy", "mode")
+    value = draft.get(path)
+    if value == "fixed":
+        draft.take(path)
+        draft.add("older-spelling", path, "mode fixed is how every run is", "leave policy.mode out", Severity.NOTE, key=True)
+    elif value is None:
+        draft.take(path)
+    elif value is not MISSING and value != "elastic":
+        _no_word(draft, path, value, "fixed or elastic", "leave it out: every run is fixed")
+
+
+def _no_word(draft: Draft, path: Path, value: object, words: str, hint: str) -> None:
+    """A value that was never one of the field's words."""
+    draft.add("value-choice", path, f"{dotted(path)} is {kind_of(value)}, but it can only be {words}", hint)
+    draft.drop(path)
 
 
 def _resource_mode(draft: Draft) -> None:
@@ -176,6 +188,8 @@ def _resource_mode(draft: Draft) -> None:
             )
     elif value is None:
         draft.take(path)
+    elif value is not MISSING and value != "dra":
+        _no_word(draft, path, value, "device-plugin, nvidia, mig or dra", "leave it out; compute.mig_profile alone asks for a slice")
 
 
 def _smoke_pairs(draft: Draft) -> None:

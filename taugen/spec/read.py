@@ -4,8 +4,6 @@ In: the bytes of one file. Out: one `RunDoc` a document; its `spec` always exist
 input.
 """
 
-from typing import Any
-
 from msgspec.structs import replace
 from pydantic import ValidationError
 
@@ -75,16 +73,15 @@ def read_document(document: Document, workspace: str) -> RunDoc:
 
 def _model(draft: Draft) -> RunSpec:
     """The model of all that can be read: what is wrong is reported and left out, and the rest is read again."""
-    traps = texts.traps(draft) if draft.document.traps else frozenset()
+    if draft.document.traps:
+        traps = texts.traps(draft)
+        draft.gone |= traps
+        draft.leave_out({errors.field_of(path) for path in traps})
     for _ in range(_PASSES):
         try:
             return RunSpec.__pydantic_validator__.validate_python(draft.data)  # type: ignore[no-any-return]
         except ValidationError as error:
-            found: list[Any] = [e for e in error.errors(include_url=False) if tuple(e["loc"]) not in traps]
-            for path in errors.translate(draft, found):
-                draft.take(path)
-            for path in traps:
-                draft.drop(path)
+            draft.leave_out(errors.translate(draft, error.errors(include_url=False)))
     draft.gone.add(())
     return RunSpec()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from taugen.spec import fields
 from taugen.spec.draft import MISSING, Draft
-from taugen.words import Json, Path, dotted
+from taugen.words import Json, Path, dotted, suggest
 
 _MAPS: tuple[Path, ...] = (("labels",), ("runtime", "env"))
 _LISTS: tuple[Path, ...] = (("run", "args"), ("run", "entrypoint"))
@@ -77,7 +77,8 @@ def _are_flags(draft: Draft) -> bool:
 
 
 def traps(draft: Draft) -> frozenset[Path]:
-    """A finding for each ambiguous scalar of a known field; returns the canonical paths, whose other errors are echoes."""
+    """A finding for each ambiguous scalar of a known field; returns the canonical paths: what is there is left out, not found wrong
+    twice."""
     back = {typed: path for path, typed in draft.typed.items()}
     found = set()
     for typed, text, kind in draft.document.traps:
@@ -85,16 +86,23 @@ def traps(draft: Draft) -> frozenset[Path]:
         known = fields.field(path)
         if known is None:
             continue
-        draft.add("yaml-ambiguous", typed, f"{dotted(typed)}: {text} is {kind} to other YAML readers", _hint(known.shape, text))
+        draft.add("yaml-ambiguous", typed, f"{dotted(typed)}: {text} is {kind} to other YAML readers", _hint(known, text))
         found.add(path)
     return frozenset(found)
 
 
-def _hint(shape: fields.Shape, text: str) -> str:
+def _hint(known: fields.Field, text: str) -> str:
+    shape = known.shape
     if shape == "yes-or-no":
         return "write true or false"
     if shape in ("whole", "number", "quantity") and text.lstrip("+-0_").isdecimal():
         return f"write {text.lstrip('+0_')} without the leading zero, or quote this"
+    if shape == "whole":
+        return "write a whole number, such as 1"
+    if shape == "quantity":
+        return "write a number and a unit, such as 64Gi, 500m or 8"
     if shape == "duration":
         return "write a number with a unit, such as 90m"
+    if shape == "choice":
+        return f"write {suggest.one_of(known.choices)}"
     return f'quote this: "{text}"'

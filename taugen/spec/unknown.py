@@ -1,8 +1,8 @@
 """What an unknown key was meant to be.
 
 In: the canonical section it stands in and the key. Out: a sentence, what to write, and the canonical field that was meant (so that it is
-not also reported as missing). Looked for in this order: another way to write a key of the section, the right name at another level, other
-systems' names, an older spelling at another level, a typing error.
+not also reported as missing). Looked for in this order: another way to write a key of the section, the right name at another level (at
+the top behind other systems' names: their files are flat), other systems' names, an older spelling at another level, a typing error.
 """
 
 from functools import lru_cache
@@ -26,10 +26,11 @@ def explain(section: Path, key: str) -> tuple[str, str, Path | None]:
     for known in here:
         if _plain(known) == plain:
             return message, f"write {known}", (*section, known)
+    meaning = FOREIGN.get(plain)
+    if (not section or (elsewhere := _elsewhere(plain)) is None) and meaning is not None:
+        return message, meaning.hint, meaning.field
     if (elsewhere := _elsewhere(plain)) is not None:
         return message, f"write it as {dotted(elsewhere)}", elsewhere
-    if (meaning := FOREIGN.get(plain)) is not None:
-        return message, meaning.hint, meaning.field
     if (renamed := _renamed(plain)) is not None:
         return message, f"write {dotted(renamed)}", renamed
     if (near := suggest.closest(key, (*here, *_older(section)))) is not None:

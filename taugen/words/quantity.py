@@ -116,7 +116,7 @@ def _typed(text: str | float) -> str:
     if isinstance(text, bool):
         raise QuantityError(f"{str(text).lower()} is not a quantity", "write a number with a unit, such as 64Gi")
     if isinstance(text, int):
-        return str(text) if abs(text) <= _MOST_MILLI else f"{'-' * (text < 0)}{_MOST_MILLI}"
+        return str(text) if abs(text) < 10 ** (_LONGEST - 1) else f"{'-' * (text < 0)}{_MOST_MILLI}"
     return format(Decimal(repr(text)), "f") if abs(text) < _MOST_MILLI else repr(text)
 
 

@@ -3,7 +3,7 @@
 In: a word and the words that are known. Out: the nearest known one, or none when nothing is near enough to be more than a guess.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def closest(word: str, choices: Iterable[str]) -> str | None:
@@ -18,6 +18,11 @@ def closest(word: str, choices: Iterable[str]) -> str | None:
         if abs(len(choice) - len(word)) <= limit and (distance := levenshtein(folded, choice.casefold(), limit)) <= limit:
             best, limit = choice, distance - 1
     return best
+
+
+def one_of(choices: Sequence[str]) -> str:
+    """``a``, ``a or b``, ``a, b or c``."""
+    return " or ".join(filter(None, (", ".join(choices[:-1]), *choices[-1:])))
 
 
 def levenshtein(first: str, second: str, most: int) -> int:

@@ -134,6 +134,51 @@ class TestFindings:
         assert (doc.spec.storage.mounts, doc.spec.storage.data) == (None, "d")
         assert doc.gone == {("compute", "gpus"), ("storage", "mounts")}
 
+    def test_of_a_list_the_other_items_are_read(self) -> None:
+        doc = read(
+            "name: a\nstorage:\n  mounts:\n"
+            "    - {name: X, storage: s, path: /x}\n    - {name: b, storage: t, path: /b}\n    - {name: c, storag: s, path: /c}\n"
+            "    - {name: d, pvc: u, mountPath: /d}\nresilience: {fatal_exit_codes: [010, 3, x]}\n"
+        )
+        assert [d.path for d in doc.findings if d.severity is Severity.ERROR] == [
+            "storage.mounts[0].name",
+            "storage.mounts[2].storag",
+            "resilience.fatal_exit_codes[0]",
+            "resilience.fatal_exit_codes[2]",
+        ]
+        assert doc.spec.storage is not None
+        assert doc.spec.resilience is not None
+        assert [m.name for m in doc.spec.storage.mounts or []] == ["b", "d"]
+        assert doc.spec.resilience.fatal_exit_codes == [3]
+        assert doc.as_typed(("storage", "mounts", 0, "storage")) == ("storage", "mounts", 1, "storage")
+        assert doc.as_typed(("storage", "mounts", 1, "path")) == ("storage", "mounts", 3, "mountPath")
+        assert doc.lost(("storage", "mounts"))
+        assert doc.lost(("resilience",))
+        assert not doc.lost(("storage", "mounts", 0))
+        assert not doc.lost(("storage", "mounts", 1, "path"))
+
+    @pytest.mark.parametrize(
+        ("text", "path", "hint"),
+        [
+            ("run: python train.py", "run", "write run: {entrypoint: …}; its keys are"),
+            ("code: ./src", "code", "write code: {path: …}; its keys are"),
+            ("compute: azureml:gpus", "compute", "write compute: {gpus: …, gpu_class: …}; its keys are"),
+            ("compute: [8]", "compute", "its keys are"),
+            ("run: {args: --lr 3 --name=x}", "run.args", 'write [--lr, "3", --name=x]'),
+            ("run: {args: --token x1y2z3A4b5C6d7e8F9g0}", "run.args", "write [--token, …]"),
+            ("run: {args: it's}", "run.args", 'write ["it\'s"]'),
+            ("policy: {mode: fixd}", "policy.mode", "leave it out: every run is fixed"),
+            ("compute: {gpu_resource_mode: foo}", "compute.gpu_resource_mode", "leave it out; compute.mig_profile alone asks for a slice"),
+            ("execution: {mode: maximum}", "execution.mode", "write min or max"),
+            ("tags: {a: b}", "tags", "write labels: {NAME: value}; those of a model are model.tags"),
+            ("model: {tag: [b]}", "model.tag", "did you mean tags?"),
+        ],
+    )
+    def test_what_to_write_fits_what_was_meant(self, text: str, path: str, hint: str) -> None:
+        (found,) = errors(f"name: a\n{text}\n")
+        assert found.path == path
+        assert found.hint.startswith(hint)
+
     def test_a_missing_key_is_named_at_its_section(self) -> None:
         assert places("name: a\ncode:\n  git:\n    url: https://x.example/y\n") == [(4, "field-missing", "code.git.ref")]
         assert places("name: a\nstorage:\n  mounts:\n    - {name: a, path: /x}\n") == [(4, "field-missing", "storage.mounts[0].storage")]
@@ -198,7 +243,9 @@ class TestFindings:
             ("labels: {day: 2026-01-01}", "labels.day", 'quote this: "2026-01-01"'),
             ("execution: {configs: {amp: no}}", "execution.configs.amp", 'quote this: "no"'),
             ("experiment: {hyperparameters: {a: [{b: 0755}]}}", "experiment.hyperparameters.a[0].b", 'quote this: "0755"'),
-            ("engine: on", "engine", 'quote this: "on"'),
+            ("engine: on", "engine", "write job, rayjob or jobset"),
+            ("on_edit: off", "on_edit", "write wait, replace or beside"),
+            ("compute: {memory: 64:00}", "compute.memory", "write a number and a unit, such as 64Gi, 500m or 8"),
             ("policy: {node_affinity: [{key: a, values: [012]}]}", "policy.node_affinity[0].values[0]", 'quote this: "012"'),
         ],
     )
@@ -253,7 +300,7 @@ def test_every_foreign_name_leads_somewhere() -> None:
     known = {item.path for item in fields.everything()}
     for name, meaning in FOREIGN.items():
         assert name == name.lower().replace("_", "").replace("-", "")
-        assert meaning.field is None or meaning.field in known, name
+        assert not meaning.field or meaning.field in known, name
         assert len(meaning.hint) > 5
         assert (
             meaning.field is not None

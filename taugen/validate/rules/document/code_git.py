@@ -22,6 +22,8 @@ from collections.abc import Iterator
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.spec.rundoc import RunDoc
+from taugen.validate.rules.document import code_unused
+from taugen.words import credentials
 from taugen.words.errors import shown
 from taugen.words.regex import regex
 
@@ -37,7 +39,7 @@ _SCP = regex(rf"[A-Za-z0-9._-]+@({_HOST}):({_PATH})")
 def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
     """`code.git.url` and `code.git.ref`."""
     git = doc.spec.code.git if doc.spec.code is not None else None
-    if git is None:
+    if git is None or code_unused.git(doc) is not None:
         return
     yield from _url(doc, policy, git.url)
     if not _SHA.fullmatch(git.ref):
@@ -61,6 +63,8 @@ def parts(url: str) -> tuple[str, ...] | None:
 
 def _url(doc: RunDoc, policy: Policy, url: str) -> Iterator[Diagnostic]:
     wanted = parts(url)
+    if wanted is None and credentials.shape(url) is not None:
+        return  # the password in it is the mistake: rule credential says so
     if wanted is None:
         text = "code.git.url is no plain https or ssh URL"  # it may hold a password: never repeated
         yield doc.finding(ID, ("code", "git", "url"), text, hint="write https://HOST/PATH.git or ssh://git@HOST/PATH.git")

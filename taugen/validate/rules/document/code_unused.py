@@ -29,8 +29,7 @@ def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
     if code is None or doc.lost(("code", "delivery")):
         return
     source = doc.spec.run is not None and doc.spec.run.source is not None
-    if code.git is not None and (source or code.delivery in {"configmap", "image"}):
-        why = "run.source takes the code from an image" if source else f"delivery is {code.delivery}"
+    if (why := git(doc)) is not None:
         yield doc.finding(ID, ("code", "git"), f"code.git has no effect: {why}", hint="remove one of the two", key=True)
     fields: tuple[str, ...]
     if source or code.delivery == "image":
@@ -42,3 +41,13 @@ def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
     for field in fields:
         if getattr(code, field):
             yield doc.finding(ID, ("code", field), f"code.{field} has no effect: {why}", hint="remove it", key=True)
+
+
+def git(doc: RunDoc) -> str | None:
+    """Why `code.git` has no effect; None where it has, or is not there."""
+    code = doc.spec.code
+    if code is None or code.git is None or doc.lost(("code", "delivery")):
+        return None
+    if doc.spec.run is not None and doc.spec.run.source is not None:
+        return "run.source takes the code from an image"
+    return f"delivery is {code.delivery}" if code.delivery in {"configmap", "image"} else None

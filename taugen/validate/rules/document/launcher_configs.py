@@ -36,6 +36,12 @@ OWN: Mapping[str, str] = {
     **dict.fromkeys(("module", "no-python", "run-path"), "write run.entrypoint as a list: [python, -m, package.train]"),
 }
 """torchrun's flags that taugen writes, and what to write instead."""
+_STRANGE: Mapping[str, str] = {
+    "num-processes": "write execution.processes_per_node: the processes of one node, not of all",
+    "num-machines": "write execution.nodes",
+    **dict.fromkeys(("machine-rank", "main-process-ip", "main-process-port"), "remove it: taugen sets it"),
+}
+"""Flags of other launchers (Accelerate) that torchrun would refuse when the pod starts."""
 SECTIONS = ("torch_config", "scaling_config", "failure_config")
 _COMPUTED = {"num_workers": "write compute.workers", "resources_per_worker": "write compute.gpus and compute.cpus"}
 
@@ -64,6 +70,8 @@ def _flags(doc: RunDoc, configs: Mapping[str, object], *, torchrun: bool) -> Ite
             yield doc.finding(ID, path, f"{shown(key)} is no name of a flag", hint=hint, key=True)
         elif torchrun and name in OWN:
             yield doc.finding(ID, path, f"taugen sets torchrun's --{name} itself", hint=OWN[name], key=True)
+        elif torchrun and name in _STRANGE:
+            yield doc.finding(ID, path, f"torchrun has no flag --{name}", hint=_STRANGE[name], key=True)
         elif name in seen:
             text = f"{key} and {seen[name]} are one flag, --{name}"
             yield doc.finding(ID, path, text, hint="keep one of the two", key=True, origin=doc.span((*_CONFIGS, seen[name]), key=True))

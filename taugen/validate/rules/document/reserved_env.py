@@ -51,6 +51,8 @@ def owner(doc: RunDoc, name: str) -> tuple[str, str] | None:
     if name.upper().startswith("TAU_") and name not in FREE:
         return "taugen sets the TAU_* variables (only " + ", ".join(FREE) + " are the run's own)", "rename it"
     if name.startswith("NCCL_") and not (execution is not None and execution.allow_nccl_override):
+        if doc.lost(("execution", "allow_nccl_override")):
+            return None
         return "the profile sets NCCL_* for its network", "remove it, or write execution.allow_nccl_override: true"
     if name.startswith("PET_") and torchrun:
         return "PET_* are torchrun's settings, which taugen writes", "write execution.nodes, processes_per_node or configs instead"

@@ -28,6 +28,8 @@ def check(run: ResolvedRun, policy: Policy) -> Iterator[Diagnostic]:
     compute = run.doc.spec.compute
     if compute is None or compute.shm_size is None or compute.memory is not None or compute.memory_limit is not None:
         return
+    if any(run.doc.lost(("compute", field)) for field in ("gpus", "memory", "memory_limit")):
+        return  # how much memory was meant is unknown
     most = run.worker.memory_limit
     if quantity.compare(compute.shm_size, most) <= 0:
         return

@@ -62,6 +62,32 @@ class TestLaunchers:
     def test_kinds_nodes_and_processes(self, text: str, kind: str, compute: str, expected: list[str]) -> None:
         assert execution(text, kind, compute) == expected
 
+    @pytest.mark.parametrize(
+        ("command", "more", "expected"),
+        [
+            ("[torchrun, train.py]", "", ["w 0"]),
+            ("[/opt/bin/torchrun, --nnodes, '1', train.py, --nproc-per-node=4]", "", ["w 0"]),
+            ("[torchrun, --nproc_per_node=4, train.py]", "", []),
+            ("[torchrun, --nproc-per-node, gpu, train.py]", "", []),
+            ("[torchrun, --nproc-per-node, 2, train.py]", "", ["w 2"]),
+            ("[python3, -m, torch.distributed.run, --nproc-per-node=8, train.py]", "", ["e 3"]),
+            ("[torchrun, --nproc-per-node=1, train.py]", "", ["n 1"]),
+            ("[torchrun, train.py]", "execution: {launcher: torchrun}", ["e 0"]),
+            ("[accelerate, launch, --num_processes, 4, train.py]", "execution: {launcher: torchrun, nodes: 2}", ["e 0"]),
+            ("[accelerate, launch, train.py]", "", []),
+            ("[accelerate, config]", "execution: {launcher: torchrun}", []),
+            ("[python, train.py]", "execution: {launcher: torchrun}", []),
+        ],
+    )
+    def test_commands_that_are_launchers(self, command: str, more: str, expected: list[str]) -> None:
+        text = f"name: asr\nrun: {{entrypoint: {command}, workload_kind: job}}\ncompute: {{gpus: 4}}\nruntime:\n  image: {IMAGE}\n{more}"
+        found = [d for d in findings(text) if d.rule == "launcher-command"]
+        assert [f"{d.severity.value[0]} {d.path.removeprefix('run.entrypoint[').rstrip(']')}" for d in found] == expected
+
+    def test_torchrun_may_be_told_by_its_variable(self) -> None:
+        text = f"name: asr\nrun: {{entrypoint: [torchrun, train.py]}}\ncompute: {{gpus: 4}}\nruntime:\n  image: {IMAGE}\n"
+        assert [d.rule for d in findings(text + "  env: {PET_NPROC_PER_NODE: 4}\n")] == []
+
     def test_gpus_of_the_profile_that_is_named_count(self) -> None:
         text = "policy: {profile: h200-node}\nexecution: {launcher: torchrun, processes_per_node: 9}"
         assert run(text, compute="{}", workspace="climate") == ["e launcher-processes execution.processes_per_node"]
@@ -80,6 +106,8 @@ class TestLaunchers:
             ("launcher: torchrun, configs: {a_b: 1, a-b: 2}", "job", ["a_b"]),
             ("launcher: torchrun, configs: {max_restarts: 0, log-dir: /tmp, tee: 3}", "job", []),
             ("launcher: torchrun, configs: {standalone: ''}", "job", ["standalone"]),
+            ("launcher: torchrun, configs: {num_processes: 4, main-process-ip: x}", "job", ["num_processes", "main-process-ip"]),
+            ("launcher: python, configs: {num_processes: 4}", "job", []),
             (
                 "launcher: torchrun, configs: {nproc_per_node: 4, rdzv-id: x, master_port: 1, module: ''}",
                 "job",

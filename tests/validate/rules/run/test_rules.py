@@ -58,3 +58,14 @@ def test_a_rule_documents_itself(rule: ModuleType) -> None:
     assert "Breaks:" in text
     assert "Mends:" in text
     assert "Source:" in text
+
+
+def test_metrics_beside_all_storage_are_told_one_by_one() -> None:
+    case = play(
+        "name: asr\nrun: {entrypoint: train.py, workload_kind: job}\ncompute: {gpus: 1}\n"
+        f"runtime: {{image: registry.tern.example/speech/torch@sha256:{'1' * 64}}}\n"
+        "storage: {data: audio}\n"
+        "metrics: {history: [a/*.jsonl, /data/m.jsonl, /database/m.jsonl, /tmp/m.jsonl]}\n"
+    )
+    found = [d for d in engine.check_run(case.decided, case.policy) if d.rule == "metrics-without-output"]
+    assert [d.path for d in found] == ["metrics.history[2]", "metrics.history[3]"]
