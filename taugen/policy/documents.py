@@ -186,10 +186,15 @@ def _salvaged(kind_model: type[model.Spec], data: dict[str, Json], drop: set[Pat
 
 def _without(value: Json, drop: set[Path], here: Path) -> Json:
     if isinstance(value, dict):
-        return {k: _without(v, drop, (*here, k)) for k, v in value.items() if (*here, k) not in drop}
+        return {k: _without(v, drop, (*here, k)) for k, v in value.items() if not _holds_fault(v, drop, (*here, k))}
     if isinstance(value, list):
         return [_without(v, drop, (*here, i)) for i, v in enumerate(value)]
     return value
+
+
+def _holds_fault(value: Json, drop: set[Path], here: Path) -> bool:
+    """Whether a value is wrong, or a list with an entry that is: without that entry the others would not be where they are."""
+    return here in drop or (isinstance(value, list) and any((*here, at) in drop for at in range(len(value))))
 
 
 def _guide(kind: str, path: Path, mistake: str, value: object) -> errors.Words | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from taugen.policy import model
+from taugen.policy.nodes import nodeless, other_class, shut
 from taugen.policy.set import Item, Policy
 from taugen.words import Path
 
@@ -96,17 +97,27 @@ def _defaults(item: Item[Any], defaults: model.Defaults) -> Iterator[Reference]:
 
 
 def settled(policy: Policy, queue: str) -> bool:
-    """Whether everything that decides what `queue` can admit is there and readable: only then may its lacks be told."""
+    """Whether everything that decides what `queue` can admit is there, readable and sound: only then may its lacks be told, since whatever
+    else is missing may follow from the fault that is told already."""
     item = policy.queues.get(queue)
     if item is None or policy.lost("Cluster"):
         return False
     if item.spec.cohort is not None and (policy.lost("Queue") or policy.lost("Cohort") or item.spec.cohort not in policy.cohorts):
         return False
-    return all(_settled_flavor(policy, quota.flavor) for quota in item.spec.quotas)
+    return settled_flavors(policy, queue)
+
+
+def settled_flavors(policy: Policy, queue: str) -> bool:
+    """Whether the flavors of a queue are sound, and each is listed once."""
+    names = [quota.flavor for quota in policy.queues[queue].spec.quotas]
+    return len(set(names)) == len(names) and all(_settled_flavor(policy, name) for name in names)
 
 
 def _settled_flavor(policy: Policy, name: str) -> bool:
+    """Whether a flavor is there, names what is there, and stands for nodes that its pods can get."""
     flavor = policy.flavors.get(name)
     if flavor is None or (flavor.spec.topology is not None and flavor.spec.topology not in policy.topologies):
         return False
-    return all(cluster in policy.clusters for cluster in flavor.spec.clusters or ())
+    if flavor.spec.clusters == [] or any(cluster not in policy.clusters for cluster in flavor.spec.clusters or ()):
+        return False
+    return not nodeless(policy, flavor) and other_class(policy, flavor) is None and shut(policy, flavor) is None

@@ -35,6 +35,11 @@ def outside(value: str, bounds: Bounds, compare: Compare | None = quantity.compa
     return None
 
 
+def crossed(bounds: Bounds) -> bool:
+    """Whether nothing lies between the bounds, which a rule of policy reports."""
+    return bounds.min is not None and bounds.max is not None and (order(bounds.min, bounds.max) or 0) > 0
+
+
 def order(value: str, bound: str, compare: Compare | None = quantity.compare) -> int | None:
     """How `value` stands to a bound: below 0, 0, above 0; None for names, and for a bound that can't be compared."""
     try:

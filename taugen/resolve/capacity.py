@@ -56,6 +56,12 @@ def _cause(resource: str, what: str) -> Path:
     return ("compute", "gpus") if is_gpu(resource) else _FIELD[resource]
 
 
+def _hardest(pods: Pods) -> str:
+    """The resource that is told where no single one is to blame: GPUs, which come first, else the last."""
+    first = pods.requests[0][0]
+    return first if is_gpu(first) else pods.requests[-1][0]
+
+
 def _no_node(queue: QueueView, flavor: FlavorView, pods: Pods, what: str) -> Obstacle | None:
     """No node of the flavor holds one of the pods."""
     pools = [pool for pool in flavor.pools if pool.count]
@@ -63,7 +69,7 @@ def _no_node(queue: QueueView, flavor: FlavorView, pods: Pods, what: str) -> Obs
         return None
     if not pools:
         text = f"flavor {flavor.name} has no nodes: the pools that carry its labels count 0"
-        return Obstacle(queue.cluster, "no-node-fits", _cause(pods.requests[-1][0], what), text, "wait for nodes, or take another queue")
+        return Obstacle(queue.cluster, "no-node-fits", _cause(_hardest(pods), what), text, "wait for nodes, or take another queue")
     for resource, wanted in pods.requests:
         sizes = [size for pool in pools if (size := node_size(pool, resource)) is not None]
         if len(sizes) == len(pools) and max(sizes) < quantity.parse(wanted):
@@ -72,7 +78,7 @@ def _no_node(queue: QueueView, flavor: FlavorView, pods: Pods, what: str) -> Obs
             return Obstacle(queue.cluster, "no-node-fits", _cause(resource, what), text, f"ask for {largest} or less, or for other nodes")
     asked = ", ".join(f"{wanted} {resource}" for resource, wanted in pods.requests)
     text = f"no node of flavor {flavor.name} holds {asked} at once"
-    return Obstacle(queue.cluster, "no-node-fits", _cause(pods.requests[-1][0], what), text, "ask for less, or for other nodes")
+    return Obstacle(queue.cluster, "no-node-fits", _cause(_hardest(pods), what), text, "ask for less, or for other nodes")
 
 
 def _holds(pool: NodePool, pods: Pods) -> bool:

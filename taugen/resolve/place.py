@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from taugen.diag import Span
 from taugen.policy.model import Profile
+from taugen.policy.references import settled_flavors
 from taugen.policy.set import Item
 from taugen.resolve.affinity import affinity, excluded
 from taugen.resolve.capacity import Obstacle, Pods
@@ -24,6 +25,9 @@ SUBMITTER = (("cpu", "500m"), ("memory", "200Mi"))
 _OF_QUEUE = frozenset(
     {"quota-missing", "quota-too-small", "no-cpu-flavor", "gpu-class-not-in-queue", "gpu-not-in-queue", "queue-not-on-cluster"}
 )
+
+_OF_FLAVORS = frozenset({"queue-not-on-cluster", "no-cpu-flavor", "gpu-class-not-in-queue", "gpu-not-in-queue", "topology-unknown-level"})
+"""Obstacles that a fault in a flavor makes."""
 
 
 class Shape(NamedTuple):
@@ -130,7 +134,9 @@ def _clusters(case: Case) -> tuple[str, ...] | None:
     if name in workspace.clusters:
         return (name,)
     case.report.refused = True
-    if not policy.unread("Cluster", name):
+    listed = workspace.item.spec.clusters
+    misspelt = suggest.closest(name, [cluster for cluster in listed or () if cluster not in policy.clusters])
+    if listed != [] and misspelt is None and not policy.unread("Cluster", name):  # else policy's own finding says so
         near = suggest.closest(name, workspace.clusters)
         known = ", ".join(workspace.clusters) or "none"
         hint = f"write {near}" if near else f"write one of {known}"
@@ -157,6 +163,9 @@ def _explain(case: Case, profile: Item[Profile] | None, queue: str, answer: Answ
         hint = f"write the one that is meant: policy: {{cluster: {answer.places[0].cluster}}}"
         report.error("cluster-ambiguous", CLUSTER, f"more than one cluster can take this run: {names}", hint=hint)
         return
+    if any(o.rule in _OF_FLAVORS for o in obstacles) and not settled_flavors(case.context.policy, queue) and _known(case, profile):
+        report.refused = True  # policy's own finding is about a flavor, and this may follow from it
+        return
     first = obstacles[0]
     text = "; ".join(f"on {o.cluster}: {o.text}" for o in obstacles)
     origin = _origin(case, profile, queue, first)
@@ -165,6 +174,14 @@ def _explain(case: Case, profile: Item[Profile] | None, queue: str, answer: Answ
     else:
         text = f"no cluster of workspace {case.workspace.name} can take this run: {text}"
         report.error("cluster-none", CLUSTER, text, hint=f"on {first.cluster}: {first.hint}", origin=origin)
+
+
+def _known(case: Case, profile: Item[Profile] | None) -> bool:
+    """Whether the GPU class that the run wants, if any, is one that policy knows: no flavor is to blame for another."""
+    wanted = _gpu_class(case, profile)
+    policy = case.context.policy
+    classes = {flavor.spec.gpuClass for flavor in policy.flavors.values()}
+    return wanted is None or wanted in classes | {pool.gpuClass for cluster in policy.clusters.values() for pool in cluster.spec.nodePools}
 
 
 def _cause(case: Case, profile: Item[Profile] | None, path: Path) -> Path:

@@ -113,7 +113,8 @@ def _try(queue: QueueView, question: Question) -> Place | Obstacle:
         return topology
     wish, able = topology
     resource = f"nvidia.com/mig-{question.mig}" if question.mig is not None else queue.gpu_resource
-    requests = question.workers.requests + (((resource, str(question.gpus)),) if question.gpus else ())
+    # GPUs first: what is derived from them is not told in their stead.
+    requests = (((resource, str(question.gpus)),) if question.gpus else ()) + question.workers.requests
     fit = fitting(queue, able, Pods(question.workers.number, requests))
     if isinstance(fit, Obstacle):
         return fit

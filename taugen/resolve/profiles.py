@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from taugen.policy.model import Bounds, Profile
 from taugen.policy.set import Item
-from taugen.resolve.bounds import Compare, order, outside
+from taugen.resolve.bounds import Compare, crossed, order, outside
 from taugen.resolve.case import KIND, Case
 from taugen.resolve.program import typed_nodes
 from taugen.resolve.queues import Queues
@@ -172,7 +172,8 @@ def _named(case: Case, name: str, typed: Typed) -> Choice:
     profile = workspace.profiles.get(name)
     listed = workspace.item.spec.profiles
     if profile is None:
-        if name in listed:  # missing or broken: policy's own finding says so
+        unknown = [one for one in listed if one not in workspace.profiles]
+        if name in listed or suggest.closest(name, unknown):  # missing, broken or misspelt there: policy's own finding says so
             report.refused = True
         else:
             near = suggest.closest(name, listed)
@@ -191,6 +192,9 @@ def _named(case: Case, name: str, typed: Typed) -> Choice:
 
 def _tell(case: Case, profile: Item[Profile], found: list[Breach]) -> None:
     for breach in found:
+        if breach.limit[0] == "override" and crossed(profile.spec.override[str(breach.limit[1])]):
+            case.report.refused = True  # profile-override says so
+            continue
         text = f"{breach.value}, and profile {profile.name} {breach.says}"
         case.report.error("profile-limit", breach.path, text, hint=breach.hint, origin=profile.span(breach.limit, key=True))
 

@@ -68,6 +68,10 @@ def _of_profile(case: Case, profile: Item[Profile], wanted: str) -> str | None:
     for local, cluster_queue in workspace.queues.items():
         if cluster_queue == wanted:
             return local
+    queues, listed = case.context.policy.queues, workspace.item.spec.queues
+    if wanted not in queues or min(len(workspace.queues), len({one.queue for one in listed if one.queue in queues})) < len(listed):
+        case.report.refused = True  # a queue is misspelt or stands twice: policy's own finding says so
+        return None
     text = f"profile {profile.name} runs in queue {wanted}, and workspace {workspace.name} has no LocalQueue for it"
     hint = f"take another profile, or add {{name: {wanted}, queue: {wanted}}} to the queues of the workspace"
     case.report.error("queue-of-profile", ("policy", "profile"), text, hint=hint, origin=profile.span(("queue",), key=True))

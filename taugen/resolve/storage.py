@@ -92,7 +92,8 @@ def _storage(case: Case, path: Path, name: str) -> Item[Storage] | None:
     if item is not None:
         return item
     listed = workspace.item.spec.storage
-    if name in listed:  # missing, broken or not shared with this workspace: policy's own finding
+    unknown = [one for one in listed if one not in case.context.policy.storages]
+    if name in listed or suggest.closest(name, unknown):  # missing, broken, misspelt or not shared: policy's own finding
         case.report.refused = True
         return None
     what = f"storage {name}" if claim is name else f"storage with the claim {claim}"

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from taugen.policy import model
 from taugen.policy.references import settled
 from taugen.policy.set import Item, Policy
+from taugen.resolve.bounds import crossed
 from taugen.resolve.capacity import Obstacle, Pods
 from taugen.resolve.placement import Placer, Question
 from taugen.resolve.sizes import times
@@ -149,6 +150,8 @@ def _amount(spec: model.Profile, field: str, own: str | None, side: str, choose:
     try:
         amounts = {quantity.parse(text): text for text in texts}
     except quantity.QuantityError:
+        return None  # profile-override says so
+    if crossed(spec.override[field]):
         return None  # profile-override says so
     if not amounts:
         return own if side == "max" and own is not None else None

@@ -43,3 +43,8 @@ def folder(policy: Policy, cluster: str) -> str:
     path = gitops.path if gitops.path is not None else f"{policy.project.spec.output.path}/{cluster}"
     parts = [part for part in path.split("/") if part not in ("", ".")]
     return "/".join(parts)
+
+
+def written(policy: Policy, cluster: str) -> str:
+    """The folder that publish writes for the cluster."""
+    return "/".join(part for part in [*policy.project.spec.output.path.split("/"), cluster] if part not in {"", "."})

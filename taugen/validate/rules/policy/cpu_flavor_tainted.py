@@ -24,7 +24,7 @@ Source: Kueue flavorassigner.go (untolerated taint in flavor)
 from collections.abc import Iterator
 
 from taugen.diag import Diagnostic
-from taugen.policy.nodes import has_gpus, pools_of, repels, show
+from taugen.policy.nodes import has_gpus, pools_of, repels, show, shut
 from taugen.policy.set import Policy
 
 ID = "cpu-flavor-tainted"
@@ -35,11 +35,11 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
     for _, flavor in sorted(policy.flavors.items()):
         if has_gpus(policy, flavor):
             continue
-        own = next(((at, t) for at, t in enumerate(flavor.spec.nodeTaints) if repels(t)), None)
+        own = shut(policy, flavor)
         if own is not None:
-            message = f"{flavor.label} has no GPUs and the taint {show(own[1])}: no pod would ever get it"
+            message = f"{flavor.label} has no GPUs and the taint {show(flavor.spec.nodeTaints[own])}: no pod would ever get it"
             hint = "remove the taint, or write gpuClass if its nodes have GPUs"
-            yield flavor.finding(ID, ("nodeTaints", own[0]), message, hint=hint)
+            yield flavor.finding(ID, ("nodeTaints", own), message, hint=hint)
             continue
         for cluster, at, pool in pools_of(policy, flavor):
             taint = next((t for t in pool.taints if repels(t)), None)

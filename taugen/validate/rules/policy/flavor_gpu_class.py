@@ -29,7 +29,7 @@ Source: this project
 from collections.abc import Iterator
 
 from taugen.diag import Diagnostic
-from taugen.policy.nodes import pools_of
+from taugen.policy.nodes import other_class
 from taugen.policy.set import Policy
 
 ID = "flavor-gpu-class"
@@ -38,15 +38,13 @@ ID = "flavor-gpu-class"
 def check(policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule, one for each flavor."""
     for _, flavor in sorted(policy.flavors.items()):
-        for cluster, at, pool in pools_of(policy, flavor):
-            if pool.gpuClass == flavor.spec.gpuClass:
-                continue
-            if pool.gpuClass is None and pool.gpus:
-                continue  # node-pool-gpus says so
-            has = f"have GPUs of class {pool.gpuClass}" if pool.gpuClass else "have no GPUs"
-            wants = f"has GPU class {flavor.spec.gpuClass}" if flavor.spec.gpuClass else "has no GPU class"
-            message = f"{flavor.label} {wants}, but its nodes (pool {pool.name} of cluster {cluster.name}) {has}"
-            hint = f"write gpuClass: {pool.gpuClass}" if pool.gpuClass else "remove gpuClass, or name the GPU nodes by nodeLabels"
-            path = ("gpuClass",) if flavor.spec.gpuClass else ("nodeLabels",)
-            yield flavor.finding(ID, path, message, hint=hint, origin=cluster.span(("nodePools", at, "name")), key=True)
-            break
+        found = other_class(policy, flavor)
+        if found is None:
+            continue
+        cluster, at, pool = found
+        has = f"have GPUs of class {pool.gpuClass}" if pool.gpuClass else "have no GPUs"
+        wants = f"has GPU class {flavor.spec.gpuClass}" if flavor.spec.gpuClass else "has no GPU class"
+        message = f"{flavor.label} {wants}, but its nodes (pool {pool.name} of cluster {cluster.name}) {has}"
+        hint = f"write gpuClass: {pool.gpuClass}" if pool.gpuClass else "remove gpuClass, or name the GPU nodes by nodeLabels"
+        path = ("gpuClass",) if flavor.spec.gpuClass else ("nodeLabels",)
+        yield flavor.finding(ID, path, message, hint=hint, origin=cluster.span(("nodePools", at, "name")), key=True)

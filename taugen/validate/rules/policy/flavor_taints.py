@@ -29,8 +29,10 @@ Source: Kueue flavorassigner.go (taints of a flavor); seen with Kueue 0.19.2
 from collections.abc import Iterator
 
 from taugen.diag import Diagnostic
+from taugen.policy import model
 from taugen.policy.nodes import has_gpus, pools_of, repels, show
-from taugen.policy.set import Policy
+from taugen.policy.set import Item, Policy
+from taugen.words import Path
 
 ID = "flavor-taints"
 
@@ -50,6 +52,15 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
                 origin = cluster.span(("nodePools", at, "taints", number))
                 nodes = f"its nodes (pool {pool.name} of cluster {cluster.name})"
                 message = f"{flavor.label} lacks the taint {show(taint)} of {nodes}: its pods would stay Pending"
-                value = f", value: {taint.value}" if taint.value else ""
-                hint = f"add {{key: {taint.key}{value}, effect: {taint.effect}}} to nodeTaints"
-                yield flavor.finding(ID, ("nodeTaints",), message, hint=hint, origin=origin, key=True)
+                path, hint = _mend(flavor, taint)
+                yield flavor.finding(ID, path, message, hint=hint, origin=origin, key=path == ("nodeTaints",))
+
+
+def _mend(flavor: Item[model.Flavor], taint: model.Taint) -> tuple[Path, str]:
+    """Where to write what: the taint that has the key and effect with another value is the one that is meant, as nodes have each once."""
+    for at, own in enumerate(flavor.spec.nodeTaints):
+        if (own.key, own.effect) == (taint.key, taint.effect):
+            path: Path = ("nodeTaints", at, "value") if own.value is not None else ("nodeTaints", at)
+            return path, f"write value: {taint.value}" if taint.value else "remove its value"
+    value = f", value: {taint.value}" if taint.value else ""
+    return ("nodeTaints",), f"add {{key: {taint.key}{value}, effect: {taint.effect}}} to nodeTaints"

@@ -30,7 +30,9 @@ from collections.abc import Iterator
 
 from taugen.diag import Diagnostic, Severity
 from taugen.policy.set import Policy
-from taugen.render.gitops.names import folder
+from taugen.render.gitops.names import folder, written
+from taugen.validate.rules.policy.gitops_path_shared import meet
+from taugen.validate.rules.policy.output_path import outside
 
 ID = "gitops-mismatch"
 
@@ -46,8 +48,9 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
             yield cluster.finding(
                 ID, ("gitops", "branch"), message, hint=f"write {output.branch}", severity=Severity.WARNING, origin=origin
             )
-        written = "/".join(part for part in [*output.path.split("/"), name] if part not in {"", "."})
-        if folder(policy, name) != written:
-            message = f"cluster {name} reads {folder(policy, name)}, but publish writes {written}"
-            hint = f"write {written}, or leave it out"
+        mine, right = folder(policy, name), written(policy, name)
+        told = outside(output.path) or any(meet(mine, folder(policy, other)) for other in policy.clusters if other != name)
+        if mine != right and not told:
+            message = f"cluster {name} reads {mine}, but publish writes {right}"
+            hint = f"write {right}, or leave it out"
             yield cluster.finding(ID, ("gitops", "path"), message, hint=hint, severity=Severity.WARNING)

@@ -29,6 +29,9 @@ from taugen.words import Path
 
 ID = "listed-twice"
 
+_SETS = {("Queue", ("admissionChecks",))}
+"""Lists that the API server keeps by name: it refuses one that holds a name twice."""
+
 _LISTS: tuple[tuple[str, Path], ...] = (
     ("Cluster", ("overlays",)),
     ("Flavor", ("clusters",)),
@@ -40,6 +43,7 @@ _LISTS: tuple[tuple[str, Path], ...] = (
     ("Profile", ("applies", "lanes")),
     ("Queue", ("admissionChecks",)),
     ("Queue", ("clusters",)),
+    ("Storage", ("claim", "accessModes")),
     ("Storage", ("workspaces",)),
     ("Workspace", ("clusters",)),
     ("Workspace", ("owners", "groups")),
@@ -55,6 +59,7 @@ _LISTS: tuple[tuple[str, Path], ...] = (
 def check(policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule."""
     for kind, path in _LISTS:
+        severity = Severity.ERROR if (kind, path) in _SETS else Severity.WARNING
         for item in policy.each(kind):
             values = item.spec
             for part in path:
@@ -65,4 +70,4 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
                 if first != at:
                     origin = item.span((*path, first))
                     message = f"{value} stands in this list already"
-                    yield item.finding(ID, (*path, at), message, hint="remove it", severity=Severity.WARNING, origin=origin)
+                    yield item.finding(ID, (*path, at), message, hint="remove it", severity=severity, origin=origin)

@@ -33,8 +33,7 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule."""
     project = policy.project
     for path, folder in ((("output", "path"), project.spec.output.path), (("overlays",), project.spec.overlays)):
-        parts = folder.split("/")
-        if folder.startswith("/") or ".." in parts or not folder.isprintable() or "\\" in folder:
+        if outside(folder):
             message = f"{shown(folder)} is no folder below the root of the repository"
             yield project.finding(
                 ID, path, message, hint=f"write a relative path without .., such as {path[0] if path[0] != 'output' else 'clusters'}"
@@ -46,3 +45,8 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
     if not any(part not in {"", "."} for part in project.spec.output.path.split("/")):
         message = "the deploy tree can't be the whole branch"
         yield project.finding(ID, ("output", "path"), message, hint="write a folder, such as clusters")
+
+
+def outside(folder: str) -> bool:
+    """Whether a folder is none below the root of the repository."""
+    return folder.startswith("/") or ".." in folder.split("/") or not folder.isprintable() or "\\" in folder

@@ -64,6 +64,7 @@ _OWN = {
     "queue": "queue",
     "priority": "priority",
 }
+_NAMED = {"queue": "Queue", "priority": "PriorityTier"}
 
 
 def check(policy: Policy) -> Iterator[Diagnostic]:
@@ -77,7 +78,7 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
                 yield profile.finding(ID, ("override", field), f"{field} is no field that a run can override", hint=hint, key=True)
                 continue
             faults = list(_values(profile, field, bounds, classes))
-            yield from faults or _against_own(profile, field, bounds)
+            yield from faults or _against_own(policy, profile, field, bounds)
 
 
 def _values(profile: Item[model.Profile], field: str, bounds: model.Bounds, classes: list[str]) -> Iterator[Diagnostic]:
@@ -106,6 +107,9 @@ def _readable(profile: Item[model.Profile], field: str, path: Path, value: str) 
         _number(field, value)
     except TextError as error:
         yield profile.finding(ID, path, f"{field}: {error.message}", hint=error.hint)
+        return
+    if _UNITS.get(field) == "memory" and quantity.looks_like_bytes(value):
+        yield profile.finding(ID, path, f"{field}: {value} is {value} bytes", hint=f"write a unit: {value}Gi")
 
 
 def _number(field: str, value: str) -> Any:
@@ -115,7 +119,7 @@ def _number(field: str, value: str) -> Any:
     return quantity.parse(quantity.canonical(value, unit=_UNITS[field]))
 
 
-def _against_own(profile: Item[model.Profile], field: str, bounds: model.Bounds) -> Iterator[Diagnostic]:
+def _against_own(policy: Policy, profile: Item[model.Profile], field: str, bounds: model.Bounds) -> Iterator[Diagnostic]:
     """Bounds against each other, and against the profile's own value."""
     if bounds.min is not None and bounds.max is not None and _number(field, bounds.min) > _number(field, bounds.max):
         message = f"{field}: min {bounds.min} is more than max {bounds.max}"
@@ -123,7 +127,7 @@ def _against_own(profile: Item[model.Profile], field: str, bounds: model.Bounds)
         yield profile.finding(ID, ("override", field, "min"), message, hint="swap them", origin=origin)
         return
     own = getattr(profile.spec, _OWN[field]) if field in _OWN else None
-    if own is None:
+    if own is None or (field in _NAMED and not policy.exists(_NAMED[field], own)):  # unknown-name says so
         return
     value, origin = str(own), profile.span((_OWN[field],))
     if bounds.oneOf is not None and value not in bounds.oneOf:

@@ -1,4 +1,4 @@
-"""A queue has a flavor on each cluster that it names, and on one at least.
+"""A queue has a flavor on each cluster that it names.
 
 A ClusterQueue holds only flavors of its cluster, and is not rendered where it has none: its LocalQueues would be missing there too.
 
@@ -51,6 +51,3 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
                 message = f"cluster {cluster} has no flavor of {queue.label} ({names})"
                 hint = "remove the cluster, or add a flavor that it has"
                 yield queue.finding(ID, ("clusters", at), message, hint=hint)
-        if queue.spec.clusters is None and policy.clusters and not any(policy.queue_flavors_on(queue.name, c) for c in policy.clusters):
-            message = f"no cluster has a flavor of {queue.label} ({names})"
-            yield queue.finding(ID, ("quotas",), message, hint="add a flavor that a cluster has", key=True)

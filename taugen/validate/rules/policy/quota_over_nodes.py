@@ -35,7 +35,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from taugen.diag import Diagnostic, Severity
-from taugen.policy.amounts import NATIVE
+from taugen.policy.amounts import NATIVE, is_resource
 from taugen.policy.nodes import Pool, pools_of
 from taugen.policy.set import Item, Policy
 from taugen.resolve.flavors import amount
@@ -55,8 +55,14 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
     for name in sorted(policy.clusters):
         shares: dict[tuple[str, str], list[_Share]] = {}
         for item in _on(policy, name):
+            twice = set[str]()  # queue-flavor-twice tells a second entry, resource-name and resource-quantity what is no resource
             for at, quotas in enumerate(item.spec.quotas):
+                if quotas.flavor in twice:
+                    continue
+                twice.add(quotas.flavor)
                 for resource, quota in quotas.resources.items():
+                    if resource == "pods" or not is_resource(resource):
+                        continue
                     path = ("quotas", at, "resources", resource, "nominal")
                     shares.setdefault((quotas.flavor, resource), []).append(_Share(item, path, quota.nominal))
         flavors = policy.flavors_on(name)
@@ -96,8 +102,7 @@ def _judge(held: list[_Share], resource: str, flavor: str, pools: list[Pool], si
     else:
         shares = " + ".join(f"{share.item.name} {share.nominal}" for share in held)
         message = f"the quotas of flavor {flavor} sum up to {shares} = {wanted} {resource}, but {has}"
-    hint = (
-        "lower a quota, or list the nodes that are there" if len(held) > 1 else f"write {there} or less, or list the nodes that are there"
-    )
+    lower = "lower a quota" if len(held) > 1 else f"write {there} or less" if all_there else "write 0"
+    hint = f"{lower}, or list the nodes that are there"
     origin = pools[0].cluster.span(("nodePools", pools[0].at, "count"))
     yield largest.item.finding(ID, largest.path, message, hint=hint, severity=Severity.WARNING, origin=origin)

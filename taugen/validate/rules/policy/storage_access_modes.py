@@ -1,7 +1,7 @@
 """A claim can be mounted by as many pods as will want it.
 
 ReadWriteOnce holds a volume on one node and ReadWriteOncePod in one pod: the second node of a gang, a Ray worker beside its head, or the
-next run waits for ever. ReadOnlyMany can't be written.
+next run waits for ever. ReadOnlyMany can't be written. ReadWriteOncePod beside another mode is refused by the API server.
 
 Breaks:
 
@@ -21,7 +21,7 @@ Mends:
       path: /scratch
       workspaces: [speech]
 
-Source: Kubernetes docs, persistent volumes (access modes)
+Source: Kubernetes docs, persistent volumes (access modes); core validation.go (ValidatePersistentVolumeClaimSpec)
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,10 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
     for item in policy.each("Storage"):
         modes = item.spec.claim.accessModes or []
         path = ("claim", "accessModes")
-        if modes and all(mode in _SINGLE for mode in modes):
+        if "ReadWriteOncePod" in modes and len(modes) > 1:
+            message = "ReadWriteOncePod stands alone or not at all: the API server refuses it beside another mode"
+            yield item.finding(ID, (*path, modes.index("ReadWriteOncePod")), message, hint="keep the mode that the runs need")
+        elif modes and all(mode in _SINGLE for mode in modes):
             message = (
                 f"{' and '.join(modes)} can be mounted {_SINGLE[modes[0]]}: runs of several pods, and runs beside each other, would hang"
             )

@@ -29,8 +29,9 @@ Source: this project
 from collections.abc import Iterator
 
 from taugen.diag import Diagnostic, Severity
-from taugen.policy.set import Policy
-from taugen.words import names
+from taugen.policy import model
+from taugen.policy.set import Item, Policy
+from taugen.words import names, suggest
 
 ID = "storage-one-sided"
 
@@ -50,8 +51,13 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
     for _, storage in sorted(policy.storages.items()):
         for at, name in enumerate(storage.spec.workspaces):
             workspace = policy.workspaces.get(name)
-            if workspace is not None and storage.name not in workspace.spec.storage:
+            if workspace is not None and storage.name not in workspace.spec.storage and not _misspelt(policy, workspace, storage.name):
                 message = f"{workspace.label} does not list {storage.name}, so its runs can't mount it"
                 hint = f"add {storage.name} to storage of the workspace, or remove it here"
                 origin = workspace.span(("storage",), key=True)
                 yield storage.finding(ID, ("workspaces", at), message, hint=hint, severity=Severity.WARNING, origin=origin)
+
+
+def _misspelt(policy: Policy, workspace: Item[model.Workspace], name: str) -> bool:
+    """Whether the workspace lists a storage of nearly that name, which is not there: unknown-name says so."""
+    return suggest.closest(name, [one for one in workspace.spec.storage if one not in policy.storages]) is not None

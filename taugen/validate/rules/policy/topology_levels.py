@@ -47,20 +47,23 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
 def _fault(item: Item[model.TopologySpec], at: int) -> Diagnostic | None:
     levels = item.spec.levels
     level, before = levels[at], levels[:at]
-    if level.label in [other.label for other in before]:
-        return item.finding(
-            ID, ("levels", at, "label"), f"{level.label} is a level already", hint="name another node label, or remove the level"
-        )
+    labels, domains = [other.label for other in before], [other.domain for other in before]
+    if level.label in labels:
+        origin = item.span(("levels", labels.index(level.label), "label"))
+        hint = "name another node label, or remove the level"
+        return item.finding(ID, ("levels", at, "label"), f"{level.label} is a level already", hint=hint, origin=origin)
     if level.label == HOSTNAME and at != len(levels) - 1:
         return item.finding(
             ID, ("levels", at, "label"), f"{HOSTNAME} is not the last level", hint="move it to the end: nothing is narrower than a host"
         )
     if level.label == HOSTNAME and level.domain != "same-host":
         return item.finding(ID, ("levels", at, "domain"), f"{HOSTNAME} is {level.domain}", hint="write domain: same-host")
-    if level.domain in [other.domain for other in before]:
+    if level.domain in domains:
+        origin = item.span(("levels", domains.index(level.domain), "domain"))
         hint = "a run could not say which of the two it means: keep one"
-        return item.finding(ID, ("levels", at, "domain"), f"{level.domain} is a level already", hint=hint)
-    if before and before[-1].label != HOSTNAME and _ORDER.index(level.domain) < _ORDER.index(before[-1].domain):
-        message = f"{level.domain} is wider than {before[-1].domain} before it"
-        return item.finding(ID, ("levels", at, "domain"), message, hint=f"the order is {', '.join(_ORDER)}")
+        return item.finding(ID, ("levels", at, "domain"), f"{level.domain} is a level already", hint=hint, origin=origin)
+    if before and before[-1].label != HOSTNAME and _ORDER.index(level.domain) < _ORDER.index(domains[-1]):
+        origin = item.span(("levels", at - 1, "domain"))
+        message = f"{level.domain} is wider than {domains[-1]} before it"
+        return item.finding(ID, ("levels", at, "domain"), message, hint=f"the order is {', '.join(_ORDER)}", origin=origin)
     return None

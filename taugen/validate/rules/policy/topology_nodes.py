@@ -71,7 +71,7 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule, one for each pool."""
     for _, flavor in sorted(policy.flavors.items()):
         topology = policy.topologies.get(flavor.spec.topology or "")
-        if topology is None:
+        if topology is None or not flavor.spec.nodeLabels:  # topology-needs-labels says so
             continue
         for cluster, at, pool in pools_of(policy, flavor):
             labels = node_labels(pool)

@@ -45,6 +45,8 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
     everywhere = sorted(policy.clusters)
     for name, workspace in sorted(policy.workspaces.items()):
         here = policy.clusters_of(name)
+        if any(cluster not in policy.clusters for cluster in workspace.spec.clusters or ()):
+            continue  # it may be the one that has the nodes
         for at, listed in enumerate(workspace.spec.profiles):
             profile = policy.profiles.get(listed)
             shape = smallest(policy, profile) if profile is not None else None

@@ -39,9 +39,11 @@ def check(policy: Policy) -> Iterator[Diagnostic]:
     """Findings of the rule."""
     for _, item in sorted(policy.workspaces.items()):
         fed = {queue.queue for queue in item.spec.queues}
+        if any(queue not in policy.queues for queue in fed) or len(fed) < len(item.spec.queues):
+            continue  # a misspelt queue, or one that stands twice, may be the one that is missed here
         for at, name in enumerate(item.spec.profiles):
             profile = policy.profiles.get(name)
-            if profile is None or profile.spec.queue is None or profile.spec.queue in fed:
+            if profile is None or profile.spec.queue is None or profile.spec.queue in fed or profile.spec.queue not in policy.queues:
                 continue
             bounds = profile.spec.override.get("queue")
             if bounds is not None and (bounds.oneOf is None or fed & set(bounds.oneOf)):

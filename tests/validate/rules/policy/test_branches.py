@@ -74,7 +74,6 @@ SPEAKS = [
     ("quota-over-nodes", queue("", "[{flavor: h200, resources: {rdma/roce: {nominal: 9}}}]"), "spec.quotas[0].resources.rdma/roce.nominal", "nominal 9 rdma/roce, but the nodes of cluster mesa have 4 x 0 + 4 x 0 = 0", W),
     ("quota-over-nodes", doc("Cohort", "{quotas: [{flavor: l40s, resources: {nvidia.com/gpu: {nominal: 1}}}]}"), "spec.quotas[1].resources.nvidia.com/gpu.nominal", "research 8 + extra 1 = 13", W),
     ("queue-split-groups", queue("", "[{flavor: cpu, resources: {cpu: {nominal: 1}, memory: {nominal: 1}}}, {flavor: h200, resources: {nvidia.com/gpu: {nominal: 0}}}]"), "spec.quotas[1].resources", "no node is of both", E),
-    ("queue-nowhere", joined(doc("Flavor", "{clusters: []}", "ghost"), queue("", "[{flavor: ghost, resources: {cpu: {nominal: 1}, memory: {nominal: 1Gi}}}]")), "spec.quotas", "no cluster has a flavor", E),
     ("workspace-queue-nowhere", joined(queue("cohort: lab", "[{flavor: l40s, resources: {cpu: {nominal: 0}, memory: {nominal: 0}}}]"), workspace("", "[{name: x, queue: extra}]")), "spec.queues[0].queue", "not there", N),
     ("local-queue-twice", workspace("", "[{name: a, queue: batch, default: true}, {name: a, queue: research}]"), "spec.queues[1].name", "LocalQueue a already", E),
     ("local-queue-default", workspace("", "[{name: a, queue: batch}, {name: b, queue: research}]"), "spec.queues", "none of the queues", W),
@@ -89,6 +88,10 @@ SPEAKS = [
     ("storage-claim", storage("path: /x, claim: {size: 0, accessModes: [ReadWriteMany]}"), "spec.claim.size", "size 0", E),
     ("storage-claim", storage("path: /x, claim: {size: 500, accessModes: [ReadWriteMany]}"), "spec.claim.size", "500 bytes", E),
     ("storage-access-modes", storage("path: /x, claim: {size: 1Ti, accessModes: [ReadOnlyMany]}"), "spec.claim.accessModes", "can't be written", W),
+    ("storage-access-modes", storage("path: /x, claim: {size: 1Ti, accessModes: [ReadWriteMany, ReadWriteOncePod]}"), "spec.claim.accessModes[1]", "stands alone", E),
+    ("flavor-taints", joined(cluster("[{name: a, count: 1, gpus: 1, gpuClass: x, labels: {n: a}, taints: [{key: g, value: yes-please, effect: NoSchedule}]}]"), doc("Flavor", "{clusters: [cove], gpuClass: x, nodeLabels: {n: a}, nodeTaints: [{key: g, value: other, effect: NoSchedule}]}")), "spec.nodeTaints[0].value", "write value: yes-please", E),
+    ("flavor-taints", joined(cluster("[{name: a, count: 1, gpus: 1, gpuClass: x, labels: {n: a}, taints: [{key: g, effect: NoSchedule}]}]"), doc("Flavor", "{clusters: [cove], gpuClass: x, nodeLabels: {n: a}, nodeTaints: [{key: g, value: other, effect: NoSchedule}]}")), "spec.nodeTaints[0].value", "remove its value", E),
+    ("flavor-without-nodes", joined(cluster("[{name: general, count: 1, labels: {n: general}}, {name: z, count: 1, labels: {n: z}}]"), doc("Flavor", "{clusters: [cove], nodeLabels: {n: generl}}")), "spec.nodeLabels.n", "the nearest is pool general", E),
     ("storage-path", storage("path: x/y, claim: {existing: x}"), "spec.path", "no plain absolute path", E),
     ("storage-path", storage("path: /x/../y, claim: {existing: x}"), "spec.path", "no plain absolute path", E),
     ("storage-path", storage("path: /, claim: {existing: x}"), "spec.path", "nothing can be mounted", E),
@@ -103,6 +106,7 @@ SPEAKS = [
     ("profile-override", profile("override: {kind: {oneOf: [jobs]}}"), "spec.override.kind.oneOf[0]", "no kind", E),
     ("profile-override", profile("override: {gpuClass: {oneOf: [h200-141gb, l40s]}}"), "spec.override.gpuClass.oneOf[1]", "no gpuClass", E),
     ("profile-override", profile("override: {memory: {oneOf: [64Gi, lots]}}"), "spec.override.memory.oneOf[1]", "not a quantity", E),
+    ("profile-override", profile("override: {memory: {max: 100}}"), "spec.override.memory.max", "write a unit: 100Gi", E),
     ("profile-override", profile("override: {nodes: {max: 4}}"), "spec.override.nodes", "no field that a run can override", E),
     ("profile-impossible", profile("").replace("l40s-48gb", "l40s"), "spec.gpuClass", "only l40s-48gb", E),
     ("profile-impossible", profile("cpuPerGpu: 120"), "spec.cpuPerGpu", "120", E),
@@ -138,6 +142,8 @@ SPEAKS = [
     ("output-path", doc("Project", "{output: {path: .}}"), "spec.output.path", "whole branch", E),
     ("output-path", doc("Project", "{overlays: /etc}"), "spec.overlays", "no folder", E),
     ("listed-twice", workspace("secrets: [a, a]"), "spec.secrets[1]", "already", W),
+    ("listed-twice", queue("admissionChecks: [a, a]"), "spec.admissionChecks[1]", "already", E),
+    ("listed-twice", storage("path: /x, claim: {size: 1Ti, accessModes: [ReadWriteMany, ReadWriteMany]}"), "spec.claim.accessModes[1]", "already", W),
     ("clusters-none", doc("Flavor", "{clusters: []}"), "spec.clusters", "on no cluster", E),
 ]  # fmt: skip
 
@@ -158,6 +164,17 @@ def test_speaks(rule: str, text: str, path: str, words: str, severity: Severity)
 
 
 SILENT = [
+    ("queue-nowhere", joined(doc("Flavor", "{clusters: []}", "ghost"), queue("clusters: [mesa]", "[{flavor: ghost, resources: {cpu: {nominal: 1}, memory: {nominal: 1Gi}}}]"))),
+    ("quota-over-nodes", queue("", "[{flavor: cpu, resources: {cpu: {nominal: 1}, memory: {nominal: 1Gi}, pods: {nominal: 9k}}}]")),
+    ("workspace-profile-queue", joined(profile(""), workspace("profiles: [extra]", "[{name: a, queue: reserch}]"))),
+    ("workspace-profile-queue", joined(profile("").replace("research", "reserch"), workspace("profiles: [extra]"))),
+    ("workspace-profile-queue", joined(profile(""), workspace("profiles: [extra]", "[{name: a, queue: batch}, {name: b, queue: batch}]"))),
+    ("profile-override", profile("priority: nomal, override: {priority: {oneOf: [normal]}}")),
+    ("profile-over-limit", joined(profile("override: {workers: {min: 30, max: 2}}"), workspace("profiles: [extra], limits: {gpusPerRun: 8}", "[{name: a, queue: research}]"))),
+    ("flavor-gpu-class", doc("Flavor", "{gpuClass: l40s-48gb, topology: fabric}")),
+    ("gitops-mismatch", cluster("[]", "engine: flux, url: 'https://h/x', path: clusters/mesa")),
+    ("gitops-mismatch", doc("Project", "{output: {path: ../clusters}}")),
+    ("storage-one-sided", joined(storage("path: /x, claim: {existing: x}").replace("extra", "corpus").replace("speech", "extra"), workspace("storage: [corpsu]"))),
     ("resource-name", queue("", "[{flavor: cpu, resources: {hugepages-1Gi: {nominal: 1Gi}, tern.example/fpga: {nominal: 1}}}]")),
     ("resource-quantity", queue("", "[{flavor: cpu, resources: {cpu: {nominal: 0.5}, memory: {nominal: 0}, hugepages-1Gi: {nominal: 1Gi}}}]")),
     ("lend-over-nominal", queue("cohort: lab", "[{flavor: cpu, resources: {memory: {nominal: 1Gi, lend: 1024Mi}}}]")),
