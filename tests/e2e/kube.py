@@ -217,7 +217,7 @@ def _state(item: Object | None) -> str:
     if item is None:
         return "nothing: it does not exist"
     status = item.get("status") or {}
-    lines = [f"{c['type']}={c['status']} {c.get('reason', '')}: {c.get('message', '')}" for c in status.get("conditions") or ()]
+    lines = [f"{c['type']}={c.get('status', '')} {c.get('reason', '')}: {c.get('message', '')}" for c in status.get("conditions") or ()]
     rest = {key: value for key, value in status.items() if key != "conditions"}
     return "\n  ".join([json.dumps(rest)[:1500], *lines])
 

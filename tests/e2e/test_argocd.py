@@ -14,6 +14,7 @@ from tests.e2e.ray import ends, outcome
 WITH = ("jobset", "kuberay", "kueue", "argocd")
 SHARES = "argocd"
 LOOP = (ArgoLoop, lab.ARGO)
+ADMISSION = "admissionregistration.k8s.io/v1"
 KINDS = ("job", "jobset", "rayjob")
 
 
@@ -139,6 +140,10 @@ def test_a_run_that_cannot_be_applied_does_not_stop_the_others(loop: ArgoLoop, k
     loop.refresh("taugen-south-runs-blue")
     runs.finished(kube, loop.object("later", "blue"), 240)
     assert runs.live(kube, loop.object("unlucky", "blue")) is None
+    kube.delete(f"{ADMISSION}/ValidatingAdmissionPolicyBinding", "unlucky")
+    kube.delete(f"{ADMISSION}/ValidatingAdmissionPolicy", "unlucky")
+    runs.finished(kube, loop.object("unlucky", "blue"), 240)
+    loop.sync(240)
 
 
 def test_a_workspace_that_leaves_keeps_its_namespace_and_claims(loop: ArgoLoop, kube: Kube):
@@ -191,10 +196,9 @@ def forbid(kube: Kube, prefix: str) -> None:
     rules = [{"apiGroups": ["batch"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["jobs"]}]
     wish = {"expression": f"!object.metadata.name.startsWith('{prefix}-')", "message": "not here"}
     spec = {"failurePolicy": "Fail", "matchConstraints": {"resourceRules": rules}, "validations": [wish]}
-    group = "admissionregistration.k8s.io/v1"
-    kube.apply({"apiVersion": group, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": prefix}, "spec": spec})
+    kube.apply({"apiVersion": ADMISSION, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": prefix}, "spec": spec})
     binding = {"policyName": prefix, "validationActions": ["Deny"]}
-    kube.apply({"apiVersion": group, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": prefix}, "spec": binding})
+    kube.apply({"apiVersion": ADMISSION, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": prefix}, "spec": binding})
     kube.until_refused(lambda: kube.apply(probe(f"{prefix}-probe"), dry=True))
 
 
