@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from taugen.diag import Diagnostic, Refused, Severity, Span
-from taugen.words.credentials import hidden
+from taugen.words.credentials import hidden, in_line
 from taugen.words.names import printable
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ Lines = Callable[[str, int], str | None]
 
 def write(report: "Report", lines: Lines, *, color: bool = False) -> str:
     """All findings and a summary line."""
+    lines = _guarded(report.findings, lines)
     out = [one(d, lines, color=color) for d in report.findings]
     out.append(summary(report, color=color))
     return "\n".join(out) + "\n"
@@ -30,7 +31,15 @@ def write(report: "Report", lines: Lines, *, color: bool = False) -> str:
 
 def findings(found: Iterable[Diagnostic], lines: Lines, *, color: bool = False) -> str:
     """The findings only."""
+    found = list(found)
+    lines = _guarded(found, lines)
     return "\n".join(one(d, lines, color=color) for d in found)
+
+
+def _guarded(found: Iterable[Diagnostic], lines: Lines) -> Lines:
+    """`lines` without those that must not be shown, whichever finding is on them."""
+    silent = {(d.span.file, d.span.line) for d in found if d.rule in SILENT}
+    return (lambda file, line: None if (file, line) in silent else lines(file, line)) if silent else lines
 
 
 def one(d: Diagnostic, lines: Lines, *, color: bool = False) -> str:
@@ -39,7 +48,7 @@ def one(d: Diagnostic, lines: Lines, *, color: bool = False) -> str:
     severity = paint(f"{d.severity}", _COLOURS[d.severity] + ";1")
     path = f" {paint(printable(d.path), '1')}:" if d.path else ""
     out = [f"{paint(printable(str(d.span)), '1')}: {severity}:{path} {printable(d.message)} [{d.rule}]"]
-    if d.rule not in SILENT:
+    if d.rule not in SILENT:  # also where it stands alone
         out += excerpt(d.span, lines, _COLOURS[d.severity] if color else "")
     if d.hint:
         out.append(f"    {paint('write:' if _imperative(d.hint) else 'help:', '32')} {printable(d.hint)}")
@@ -55,7 +64,7 @@ def _imperative(hint: str) -> bool:
 def excerpt(span: Span, lines: Lines, colour: str) -> list[str]:
     """The source line and a caret line below it; nothing if the file can't be read, or the line holds a credential."""
     text = lines(span.file, span.line)
-    if text is None or not text.strip() or hidden(text) != text:
+    if text is None or not text.strip() or hidden(text) != text or in_line(text):
         return []
     text = text.rstrip("\r\n")
     start = span.column - 1

@@ -53,6 +53,7 @@ _TOKEN_URL = regex(r"(?<![a-z])[a-z]+://([^/\s:@]{16,})@")
 _PLACEHOLDER = regex(r"[$<{*]|\w+://|[./~]|(?:true|false|none|null|yes|no|on|off|auto|default|change-?me|todo|xxx+)$", re.IGNORECASE)
 _ALPHABET = regex(r"[A-Za-z0-9+/_=.~:!@#%^&-]+")
 _HEX = frozenset("0123456789abcdefABCDEF")
+_OPTION = regex(r"""(?<![\w-])(?:-{0,2}([A-Za-z_][\w.-]{0,80})=|--([A-Za-z_][\w.-]{0,80})[ \t]{1,8})["']?([^\s"',;{}\[\]]+)""")
 _SHELL = regex(r"""(?:^|[\s;&])(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(["']?)([^\s"';&]+)""")
 
 
@@ -113,6 +114,11 @@ def in_shell(text: str) -> str | None:
         if (what := named(found[1], found[3])) is not None:
             return what
     return None
+
+
+def in_line(text: str) -> bool:
+    """Whether a line of a document gives something away as an assignment or as an option of a command, wherever it stands."""
+    return any(named(found[1] or found[2], found[3]) for found in _OPTION.finditer(text))
 
 
 def looks_random(text: str) -> bool:
