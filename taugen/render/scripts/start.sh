@@ -1,11 +1,12 @@
 # Until it starts the program this shell is process 1, and the kernel gives process 1 only the signals that it handles.
-child=
-trap '[ -z "$child" ] || kill -TERM "$child" 2>/dev/null; exit 143' INT TERM
+# A signal may come right after a step has begun: $! is known then, a variable of our own would not be.
+running=
+trap '[ -z "$running" ] || kill -TERM "${!:-}" 2>/dev/null; exit 143' INT TERM
 step() {
+  running=1
   "$@" &
-  child=$!
   status=0
-  wait "$child" || status=$?
-  child=
+  wait "$!" || status=$?
+  running=
   return "$status"
 }
