@@ -6,7 +6,7 @@ and by their number.
 """
 
 import subprocess
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,15 +76,19 @@ def commits(
         said.close()
 
 
-def last_changes(repo: Path, tip: str, paths: Sequence[str]) -> dict[str, str]:
-    """The newest commit that changed each path, by path; a path that no commit changed is left out. Raises `GitError`."""
-    left = set(paths)
+def introduced(repo: Path, tip: str, blobs: Mapping[str, str]) -> dict[str, str]:
+    """The newest commit that gave each path the content (object id) that it has at `tip`, by path; a path to which no commit gave it is
+    left out. Raises `GitError`.
+
+    The content is what counts: where two histories meet, the newest change of a path may be one that the merge did not take.
+    """
+    left = dict(blobs)
     found: dict[str, str] = {}
     with closing(commits(repo, tip, paths=sorted(left) if len(left) <= _AT_ONCE else ())) as stream:
         for commit in stream if left else ():
             for change in commit.changes:
-                if change.path in left:
-                    left.discard(change.path)
+                if left.get(change.path) == change.blob:
+                    del left[change.path]
                     found[change.path] = commit.sha
             if not left:
                 break

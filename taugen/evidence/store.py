@@ -118,13 +118,16 @@ class Branch:
         return self.events_of([attempt])[attempt]
 
     def events_of(self, attempts: Iterable[AttemptKey]) -> dict[AttemptKey, list[Event]]:
-        """The events of many attempts, each as they happened."""
+        """The events of many attempts, each as they happened. One that stands under another's name is none: else whoever adds a file
+        could put it in the place of a file that is signed."""
         wanted = list(dict.fromkeys(attempts))
         level = self.folders(f"{attempt.folder}/events" for attempt in wanted)
-        ids = [(attempt, child.id) for attempt in wanted for child in level[f"{attempt.folder}/events"].values() if not child.folder]
+        files = [
+            (attempt, name, child.id) for attempt in wanted for name, child in level[f"{attempt.folder}/events"].items() if not child.folder
+        ]
         out: dict[AttemptKey, list[Event]] = {attempt: [] for attempt in wanted}
-        for (attempt, _), content in zip(ids, self.objects.read([sha for _, sha in ids]), strict=True):
-            if content is not None and (found := event.read(content)) is not None:
+        for (attempt, name, _), content in zip(files, self.objects.read([sha for _, _, sha in files]), strict=True):
+            if content is not None and (found := event.read(content)) is not None and found.name == name:
                 out[attempt].append(found)
         return {attempt: history.order(events) for attempt, events in out.items()}
 
@@ -175,7 +178,10 @@ class Branch:
 
     def added_by(self, paths: Sequence[str]) -> dict[str, str]:
         """The commit that put each path as it is into the branch; paths that are not there are left out. One git process for all."""
-        return log.last_changes(self.repo, self.tip, paths) if self.tip is not None else {}
+        parents = self.folders(path.rpartition("/")[0] for path in paths)
+        found = {path: parents[folder].get(name) for path in paths for folder, _, name in [path.rpartition("/")]}
+        ids = {path: child.id for path, child in found.items() if child is not None}
+        return log.introduced(self.repo, self.tip, ids) if self.tip is not None else {}
 
 
 class Where(Protocol):
