@@ -94,11 +94,15 @@ def decide(attempt: int, settings: Settings, tried: Sequence[Tried], checkpoints
 
 def newest(settings: Settings, checkpoints: Iterable[Checkpoint]) -> Checkpoint | None:
     """Where the next attempt resumes: the complete checkpoint with the largest step that the program can see."""
-    if not settings.resumes or settings.checkpoints is None:
-        return None
-    folder = settings.checkpoints.rstrip("/") + "/"
-    inside = [one for one in checkpoints if one.uri.startswith(folder) and one.uri.isprintable() and ".." not in one.uri.split("/")]
+    inside = [one for one in checkpoints if visible(settings, one.uri)]
     return max(inside, key=lambda one: (one.step, one.uri), default=None)
+
+
+def visible(settings: Settings, uri: str) -> bool:
+    """Whether a checkpoint is one that a run with these settings resumes from: it lies below the folder that the program sees."""
+    if not settings.resumes or settings.checkpoints is None:
+        return False
+    return uri.startswith(settings.checkpoints.rstrip("/") + "/") and uri.isprintable() and ".." not in uri.split("/")
 
 
 @dataclass(frozen=True, slots=True)

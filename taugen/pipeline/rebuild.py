@@ -3,7 +3,8 @@
 In: a commit of the sources, the evidence branch, names of runs that may go. Out: `Rebuild`: the runs that were published, as the new branch
 has to hold them, and evidence that does not count. A run that is over comes back as a state without manifests. One that is not comes back
 with the very bytes that it had: its document is compiled anew at the commit that evidence names, and only where the state comes out as
-evidence has it are the objects believed to be the same. What must never happen: a finished run that starts again, a running one that is
+evidence has it are the objects believed to be the same; those of a later attempt where they are what evidence says it was started with
+(`started`). What must never happen: a finished run that starts again, a running one that is
 left out, other bytes under a name that was used.
 """
 
@@ -19,7 +20,7 @@ from taugen.diag import Diagnostic, Refused, Span
 from taugen.evidence.paths import RunKey
 from taugen.evidence.store import Branch
 from taugen.load import git
-from taugen.pipeline import evidence
+from taugen.pipeline import evidence, started
 from taugen.pipeline.compile import Compiled, Compiler
 from taugen.pipeline.opening import Opened
 from taugen.pipeline.source import Reading, read
@@ -28,7 +29,7 @@ from taugen.publish.branch import Restored
 from taugen.publish.state import Key, RunState
 from taugen.publish.target import Target
 from taugen.render import file
-from taugen.render.attempt import next_attempt
+from taugen.render.types import Object
 from taugen.words.emit import emit
 
 _OVER = datetime(9999, 1, 1, tzinfo=UTC)
@@ -172,29 +173,38 @@ class _Work:
             self.out[state.key] = Restored(change.after(state, action))
             return
         why = self.doubt(state, about, found, action, number) if proven else "evidence does not hold what it was meant to be"
-        if why:
-            self.lose(about.run, state, why)
+        made = why or self.made(about, found, action, number)
+        if isinstance(made, str):
+            self.lose(about.run, state, made)
             return
-        objects = [item.obj for item in found.rendered]
-        if isinstance(action, Retry) and about.tried[-1].history.state.terminal:
-            objects = next_attempt(objects, action.attempt, action.resume_from, action.reason)
-            state = change.after(state, action)
+        at, resume, objects = made
         texts = {
             item.path: file.encoded(emit(obj), item.source, self.reading.name) for item, obj in zip(found.rendered, objects, strict=True)
         }
-        self.out[state.key] = Restored(state, texts)
+        self.out[state.key] = Restored(state.at(at, resume) if at > 1 else state, texts)
 
     def doubt(self, state: RunState, about: Seen, found: Compiled, action: Action | None, number: int) -> str:
-        """Why a run that is not over can't come back with the bytes that it had; empty if it can."""
+        """Why a run that is not over can't come back with the bytes that it had; empty if nothing speaks against it."""
         assert found.run is not None
-        last = about.tried[-1] if about.tried else None
         if states.of(found.run, state.commit).body != state.body:
             return "it is not over, and compiled anew it is another: by another version of taugen, or with other policy"
-        if last is not None and last.history.state.terminal and isinstance(action, Retry):
-            return "" if last.recorded else f"attempt {number} failed, and the collector has not written its record yet"
-        if number > 1:
-            return f"attempt {number} is not over, and nobody can tell any more where it resumed"
+        if _follows(about, action) and not about.tried[-1].recorded:
+            return f"attempt {number} failed, and the collector has not written its record yet"
         return ""
+
+    @staticmethod
+    def made(about: Seen, found: Compiled, action: Action | None, number: int) -> tuple[int, str, list[Object]] | str:
+        """The attempt that the branch held: its number, where it resumed, its objects; or why that can't be told."""
+        first = [item.obj for item in found.rendered]
+        if isinstance(action, Retry) and _follows(about, action):
+            objects = started.attempt(first, action.attempt, action.resume_from, action.reason)
+            if objects is None:
+                return f"attempt {number} failed, and how the variables of the next were ordered can't be told"
+            return action.attempt, action.resume_from, objects
+        if number == 1:
+            return 1, "", first
+        told = started.proven(first, about, number)
+        return f"attempt {number} is not over, and {told}" if isinstance(told, str) else (number, *told)
 
     def lose(self, key: RunKey, state: RunState | None, why: str) -> None:
         """A run that can't come back: it stands in the way, unless it is allowed to go."""
@@ -207,6 +217,11 @@ class _Work:
                 self.out[state.key] = Restored(state.ended("cancelled"))
         else:
             self.lost[key] = why
+
+
+def _follows(about: Seen, action: Action | None) -> bool:
+    """Whether the newest attempt is over, and another follows it."""
+    return isinstance(action, Retry) and bool(about.tried) and about.tried[-1].history.state.terminal
 
 
 def _compiled(compiler: Compiler, paths: Iterable[str]) -> dict[Key, Compiled]:

@@ -1,11 +1,14 @@
 """A published fleet, evidence of its runs as a collector would have written it, and `taugen advance` on both."""
 
 import subprocess
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
 
+from taugen.collect.derive import job as jobs
+from taugen.collect.derive import jobset, rayjob
 from taugen.evidence.event import Event, EventType
 from taugen.evidence.paths import AttemptKey, RunKey
 from taugen.evidence.store import Checkpoint
@@ -18,6 +21,7 @@ from tests.publish.kit import Fleet, job
 
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
 """A time at which every backoff is over."""
+DERIVE = {"Job": jobs.derive, "JobSet": jobset.derive, "RayJob": rayjob.derive}
 BY = b"collector <c@example.org> 1714820000 +0000"
 GANG = """
 execution: {launcher: torchrun, nodes: 2, processes_per_node: 1}
@@ -66,6 +70,16 @@ class Story:
         """Events of an attempt: (kind, minute, data…)."""
         key = self.key(run, attempt, cluster)
         return self.commit({one.path(key): one.content() for one in map(event, events)}, sign)
+
+    def submitted(self, run: RunState, attempt: int, *, sign: Path | None = None, object_uid: str = "6b1e", **other: object) -> str:
+        """The attempt's object as the deploy branch has it was made, as the collector tells it; `other` replaces facts of its runtime."""
+        found = next(obj for obj in self.objects(run).values() if obj["kind"] in DERIVE)
+        told = next(
+            iter(DERIVE[found["kind"]]({**found, "metadata": {**found["metadata"], "creationTimestamp": at(60), "uid": object_uid}}))
+        )
+        told = replace(told, data={**told.data, "runtime": {**told.data["runtime"], **other}})
+        key = self.key(run, attempt)
+        return self.commit({told.path(key): told.content()}, sign)
 
     def checkpoints(self, run: RunState, *steps: int, attempt: int = 1, folder: str = "/checkpoints/x", sign: Path | None = None) -> str:
         """Complete checkpoints of an attempt."""

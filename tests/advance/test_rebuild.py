@@ -8,6 +8,7 @@ import pytest
 from taugen.pipeline import source
 from taugen.policy import load
 from taugen.publish import state
+from taugen.publish.state import RunState
 from tests.advance.kit import LOST, STARTED, Story, failed, gang, retried
 from tests.advance.test_trust import with_keys
 from tests.publish.kit import DOWNSCALE, FOLD, WHISPER, Fleet, job, rules
@@ -108,7 +109,108 @@ def test_a_failed_run_goes_on_with_its_next_attempt(story):
     settled(story)
 
 
+def second(story: Story, *, number: int = 2, cause: dict | None = None) -> RunState:
+    """ant fails until `number` is made, resumes from a checkpoint each time, and that attempt is not over."""
+    for earlier in range(1, number):
+        ant = story.run(ANT)
+        story.tell(ant, *STARTED, *failed(**(cause or LOST)), attempt=earlier)
+        story.checkpoints(ant, 100 * earlier, attempt=earlier)
+        story.record(ant, earlier)
+        assert story.advance().commit
+    return story.run(ANT)
+
+
+@pytest.mark.parametrize(("number", "cause"), [(2, LOST), (3, LOST), (2, {"exitCodes": {"main": 7}})])
+def test_a_later_attempt_that_is_not_over_comes_back_as_it_was(story, number, cause):
+    ant = second(story, number=number, cause=cause)
+    story.submitted(ant, number)
+    story.checkpoints(ant, 9000, attempt=number)
+    tip = story.fleet.git("rev-parse", "deploy^{tree}")
+    assert story.env(ant)["TAU_RESUME_FROM"] == f"/checkpoints/x/{100 * (number - 1)}"
+    lose(story)
+    assert story.fleet.publish().code == 0
+    assert story.fleet.git("rev-parse", "deploy^{tree}") == tip
+    settled(story)
+    assert story.advance().commit is None
+
+
+@pytest.mark.parametrize("kind", ["jobset", "gang"])
+def test_a_later_attempt_of_a_gang(tmp_path, kind):
+    """With its Service, and where empty variables have no value; it began anew and never resumed."""
+    text = gang("bee") if kind == "gang" else gang("bee").replace("workload_kind: job", "workload_kind: jobset")
+    fleet = Fleet.make(tmp_path / "repo", {OTHER: text, "workspaces/protein/d2/fit.py": "print('step')\n"})
+    fleet.edit("policy/profiles.yaml", ("kinds: [job, rayjob]\n  gpus: 0", "kinds: [job, rayjob, jobset]\n  gpus: 0"))
+    assert fleet.publish().code == 0
+    story = Story(fleet)
+    story.intent(*fleet.live().values())
+    bee = story.run(BEE)
+    story.tell(bee, *STARTED, ("index-succeeded", 50, {"index": 0}), ("preempted", 51))
+    assert [action.reason for _, action in story.advance().done] == ["Preempted"]
+    bee = story.run(BEE)
+    story.submitted(bee, 2)
+    tree = fleet.git("rev-parse", "deploy^{tree}")
+    lose(story)
+    assert fleet.publish().code == 0
+    assert fleet.git("rev-parse", "deploy^{tree}") == tree
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"envDigest": None}, "evidence does not hold what its object was started with"),
+        ({"resumeFrom": "/checkpoints/y/1"}, "it resumed from what is no checkpoint of this run"),
+        ({"resumeFrom": "/checkpoints/x/200"}, "no reason for a retry gives"),
+        ({"resumeFrom": ""}, "no reason for a retry gives"),
+        ({"envDigest": "0" * 64}, "no reason for a retry gives"),
+        ({"command": ["sh"]}, "no reason for a retry gives"),
+    ],
+)
+def test_a_later_attempt_that_evidence_does_not_prove_stands_in_the_way(story, said, why):
+    ant = second(story)
+    story.submitted(ant, 2, **said)
+    lose(story)
+    refused = story.fleet.refused()
+    assert (refused.code, rules(refused)) == (4, ["restore-unproven"])
+    assert f"attempt 2 is not over, and {why}" in refused.findings[0].message
+
+
+def test_two_objects_of_one_attempt_that_differ_stand_in_the_way(story):
+    ant = second(story)
+    story.submitted(ant, 2)
+    other = Story(story.fleet.copy(story.fleet.path.parent / "other"))
+    story.submitted(ant, 2, object_uid="7c2f")
+    lose(story)
+    assert story.fleet.publish().code == 0, "made anew, the same"
+    other.submitted(ant, 2, object_uid="7c2f", envDigest="0" * 64)
+    lose(other)
+    assert rules(other.fleet.refused()) == ["restore-unproven"]
+
+
+@pytest.mark.parametrize("who", [None, "fjord"])
+def test_a_forged_start_brings_nothing_back(story, keys, who):
+    """What says where a later attempt resumed must be signed, too."""
+    fleet = Fleet.make(story.fleet.path.parent / f"started-{who}", FILES)
+    with_keys(fleet, keys)
+    fleet.publish()
+    story = Story(fleet)
+    for run in fleet.live().values():
+        story.intent(run, sign=keys / run.cluster)
+    ant = story.run(ANT)
+    mesa = keys / "mesa"
+    story.tell(ant, *STARTED, *failed(**LOST), sign=mesa)
+    story.checkpoints(ant, 100, sign=mesa)
+    story.record(ant, sign=mesa)
+    story.advance()
+    story.tell(ant, ("queued", 61), attempt=2, sign=mesa)
+    commit = story.submitted(story.run(ANT), 2, sign=keys / who if who else None)
+    lose(story)
+    refused = fleet.refused()
+    assert set(rules(refused)) == {"evidence-forged", "restore-unproven"}
+    assert any(commit[:12] in found.message for found in refused.findings)
+
+
 def test_a_later_attempt_that_is_not_over_stands_in_the_way(story, taugen):
+    """A collector that did not say what it was started with."""
     ant = story.run(ANT)
     story.tell(ant, *failed(**LOST))
     story.record(ant)

@@ -93,6 +93,12 @@ class World:
         told = yaml.safe_load(self.fleet.git("show", f"deploy:{self.state_file()}"))
         return told["phase"], told["attempt"], told["resumeFrom"]
 
+    def lose(self):
+        """The deploy branch is gone, and nothing here remembers it."""
+        git(self.fleet.path, "branch", "-D", "deploy")
+        for ref in self.fleet.git("for-each-ref", "--format=%(refname)", "refs/taugen/seen").splitlines():
+            self.fleet.git("update-ref", "-d", ref)
+
     def commits(self, branch):
         return int(self.fleet.git("rev-list", "--count", branch))
 
@@ -197,9 +203,34 @@ def test_a_fleet_rebuilt_from_git_does_not_run_again_what_is_over(world):
     name = world.apply("j-2", 40, conditions=[condition("Complete", "True", 60)], succeeded=1)
     world.work(name, "j-2", 40, over(43, 59), phase="Succeeded")
     world.collect()
-    git(world.fleet.path, "branch", "-D", "deploy")
-    for ref in world.fleet.git("for-each-ref", "--format=%(refname)", "refs/taugen/seen").splitlines():
-        world.fleet.git("update-ref", "-d", ref)
+    world.lose()
     world.run("publish")
     assert world.phase()[:2] == ("succeeded", 2)
     assert world.manifests() == {}
+
+
+@pytest.mark.parametrize("minute", [None, 43])
+def test_a_second_attempt_that_is_not_over_comes_back_byte_for_byte(world, minute):
+    """Queued or running, resumed from a checkpoint; and newer checkpoints do not move it."""
+    lose_the_node(world)
+    world.collect()
+    world.run("advance")
+    name = world.apply("j-2", 40)
+    if minute is not None:
+        world.work(name, "j-2", 40, running(minute), phase="Running")
+    world.checkpoint(900)
+    world.collect()
+    before, tree = world.phase(), world.fleet.git("rev-parse", "deploy^{tree}")
+    assert before == ("live", 2, "/checkpoints/fold/step-200")
+    world.lose()
+    said = world.run("publish")
+    assert "live, attempt 2" in said.err, said.err
+    assert (world.phase(), world.fleet.git("rev-parse", "deploy^{tree}")) == (before, tree)
+    world.run("advance")
+    world.run("publish", "--full")
+    assert world.fleet.git("rev-parse", "deploy^{tree}") == tree, "nothing follows"
+    name = world.apply("j-2", 40, conditions=[condition("Complete", "True", 60)], succeeded=1)
+    world.work(name, "j-2", 40, over(43, 59), phase="Succeeded")
+    world.collect()
+    world.run("advance")
+    assert world.phase() == ("succeeded", 2, "/checkpoints/fold/step-200")
