@@ -188,6 +188,9 @@ class _Work:
         assert found.run is not None
         if states.of(found.run, state.commit).body != state.body:
             return "it is not over, and compiled anew it is another: by another version of taugen, or with other policy"
+        if _follows(about, action) and about.tried[-1].history.superseded:
+            # The branch held it, and it was made of checkpoints that may have been fewer than those of now.
+            return f"attempt {number} was followed by another, of which evidence says nothing yet"
         if _follows(about, action) and not about.tried[-1].recorded:
             return f"attempt {number} failed, and the collector has not written its record yet"
         return ""

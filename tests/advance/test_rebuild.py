@@ -147,6 +147,11 @@ def test_a_later_attempt_of_a_gang(tmp_path, kind):
     story.tell(bee, *STARTED, ("index-succeeded", 50, {"index": 0}), ("preempted", 51))
     assert [action.reason for _, action in story.advance().done] == ["Preempted"]
     bee = story.run(BEE)
+    story.tell(bee, ("superseded", 60, {"by": 2}))
+    story.record(bee)
+    early = Story(fleet.copy(tmp_path / "early"))
+    lose(early)
+    assert "was followed by another, of which evidence says nothing yet" in early.fleet.refused().findings[0].message
     story.submitted(bee, 2)
     tree = fleet.git("rev-parse", "deploy^{tree}")
     lose(story)
