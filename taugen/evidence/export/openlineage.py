@@ -4,7 +4,9 @@ In: sources. Out: ``events.ndjson``, an event a line, in the order of their time
 never happen: an event with a time that nobody saw: an attempt whose start or end is not known has no such event.
 """
 
+import re
 from collections.abc import Sequence
+from urllib.parse import quote
 
 from taugen.evidence.export.source import PRODUCER, Source, identifier
 from taugen.words import Json
@@ -12,6 +14,8 @@ from taugen.words.canonical import jcs
 
 _SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 _FACETS = "https://openlineage.io/spec/facets"
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9._~%!$&'()*+,;=:@/?#\[\]-]+")
+_SHORT = re.compile(r"(?P<host>(?:[A-Za-z0-9._~-]+@)?[A-Za-z0-9-][A-Za-z0-9.-]+):(?P<path>[^\\].*)")
 _ENDS = {"succeeded": "COMPLETE", "cancelled": "ABORT", "deactivated": "ABORT"}
 
 
@@ -62,11 +66,23 @@ def _job_facets(one: Source) -> dict[str, Json]:
     facets: dict[str, Json] = {
         "jobType": _facet("2-0-4/JobTypeJobFacet", {"processingType": "BATCH", "integration": "TAUGEN", "jobType": "TRAINING"})
     }
-    if url := one.text("intent.repository"):
-        place: dict[str, Json] = {"type": "git", "url": url, "repoUrl": url}
+    repository = one.text("intent.repository")
+    if url := _uri(repository):
+        place: dict[str, Json] = {"type": "git", "url": url, "repoUrl": repository}
         place |= {"path": one.text("intent.path"), "version": one.text("intent.commit")}
         facets["sourceCodeLocation"] = _facet("1-0-1/SourceCodeLocationJobFacet", place)
     return facets
+
+
+def _uri(repository: str) -> str:
+    """The address of a repository as the URI that the facet asks for, also where it is in Git's short form ``user@host:path`` or a path
+    (git-clone, Git URLs); "" for what is neither, or depends on where one stands."""
+    if _URI.fullmatch(repository):
+        return repository
+    if repository.startswith("/"):
+        return f"file://{quote(repository)}"
+    short = _SHORT.fullmatch(repository)
+    return f"ssh://{short['host']}/{quote(short['path'].lstrip('/'))}" if short is not None else ""
 
 
 def _facet(which: str, said: dict[str, Json]) -> dict[str, Json]:
