@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, NamedTuple, Self
 
@@ -459,8 +460,9 @@ def last_commit_touching(repo: Path | str, path: str, ref: str = "HEAD") -> str 
     return out.decode("ascii").strip() or None
 
 
+@lru_cache(maxsize=64)
 def commit_info(repo: Path | str, sha: str) -> CommitInfo:
-    """Read a commit object itself: no setting of log or show takes part."""
+    """Read the commit object with this id itself: no setting of log or show takes part. It is the same for ever."""
     raw = run(["cat-file", "commit", sha], cwd=repo).out.decode("utf-8", "replace")
     head, _, message = raw.partition("\n\n")
     fields: dict[str, str] = {}

@@ -55,7 +55,7 @@ def _place(directory: Path) -> tuple[Path, Path, str, bool]:
     """The repository, the folder of taugen.yaml, that folder's path in the repository, and whether the repository is bare."""
     start = directory.resolve()
     refuse_impostor(start)
-    if start.is_dir() and git.run(["rev-parse", "--is-bare-repository"], cwd=start, check=False).out.strip() == b"true":
+    if start.is_dir() and _bare(start):
         return start, start, "", True
     root = find_root(directory)
     top = git.toplevel(root)
@@ -63,6 +63,15 @@ def _place(directory: Path) -> tuple[Path, Path, str, bool]:
         raise git.GitError(["rev-parse"], 128, "not a git repository")
     top = top.resolve()
     return top, root, "" if top == root else root.relative_to(top).as_posix(), False
+
+
+def _bare(folder: Path) -> bool:
+    """Asked only where there is no working tree: what its top is has to be known anyway."""
+    try:
+        git.toplevel(folder)
+    except git.GitError:
+        return git.run(["rev-parse", "--is-bare-repository"], cwd=folder, check=False).out.strip() == b"true"
+    return False
 
 
 def head(commit: Opened) -> Head | None:

@@ -55,17 +55,23 @@ def _left_out(opened: Opened, paths: list[str]) -> tuple[str, ...]:
 
 def _publish(opened: Opened, request: Request, progress: Callable[[str], None]) -> Outcome:
     """Publish, and try again as long as somebody else is quicker."""
-    if (nothing := unchanged(request, opened)) is not None:
-        return nothing
+    look = unchanged(request, opened)
+    if isinstance(look, Outcome):
+        return look
     from taugen.pipeline import attempt
     from taugen.pipeline.source import read
 
     reading = read(opened)
     output = reading.project.output
-    target = Target.of(reading.repo, request.branch or output.branch, request.to or output.url)
+    name, remote = request.branch or output.branch, request.to or output.url
+    if look is not None and (look.target.name, look.target.remote) != (name, remote):
+        look = None
+    target = Target.of(reading.repo, name, remote) if look is None else look.target
     for number in range(1, ATTEMPTS + 1):
-        tip = target.tip()
-        target.guard(tip, request.accept)
+        tip = target.tip() if look is None else look.tip
+        if look is None:
+            target.guard(tip, request.accept)
+        look = None
         outcome, made = attempt.once(reading, target, tip, request, progress)
         if request.dry_run:
             return outcome

@@ -1,8 +1,10 @@
 """A publish of what is published, at the price of a few questions to git.
 
-In: a request and an opened commit. Out: the `Outcome` that a whole publish would have come to, or None where it takes one to tell. What
-must never happen: an answer that a whole pass would not give; a heavy import.
+In: a request and an opened commit. Out: the `Outcome` that a whole publish would have come to, or what was seen of the branch where it
+takes one to tell. What must never happen: an answer that a whole pass would not give; a heavy import.
 """
+
+from msgspec import Struct
 
 from taugen.pipeline.opening import Opened, head
 from taugen.pipeline.outcome import Outcome, Request
@@ -11,9 +13,16 @@ from taugen.publish.target import Target
 from taugen.publish.trailers import COMPILER
 
 
-def unchanged(request: Request, opened: Opened) -> Outcome | None:
-    """The outcome, if the branch was made from this very commit by this compiler, is untouched, and nothing was left open. Raises
-    `Refused`."""
+class Look(Struct, frozen=True):
+    """A branch and its tip, which was guarded."""
+
+    target: Target
+    tip: str
+
+
+def unchanged(request: Request, opened: Opened) -> Outcome | Look | None:
+    """The outcome, if the branch was made from this very commit by this compiler, is untouched, and nothing was left open; else the look
+    at the branch, if there was one. Raises `Refused`."""
     project = None if request.full or request.allow or request.accept else head(opened)
     if project is None or (request.to or project.url) is not None:
         return None
@@ -22,11 +31,12 @@ def unchanged(request: Request, opened: Opened) -> Outcome | None:
     if tip is None:
         return None
     target.guard(tip, request.accept)
+    look = Look(target, tip)
     memory = branch.memory_of(opened.repo, tip, project.name)
     if memory is None or memory.source != opened.commit or memory.compiler != COMPILER:
-        return None
+        return look
     if memory.pending or memory.adrift or memory.unsettled:
-        return None
+        return look
     if not request.dry_run:
         target.remember(tip)
     return Outcome(target.where, opened)
