@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
+from taugen.validate import loading
 from taugen.validate.bundles import Schema
 from taugen.words import Json, Path
 
@@ -29,8 +30,7 @@ def compile_fast(bundle: Schema) -> Check:
 
     The check raises ValueError for what JSON can't hold.
     """
-    import jsonschema_rs
-
+    jsonschema_rs = loading.load()
     try:
         # Go's regexp has no look-around either; the plain engine is linear in the text, so that no pattern can stall a compile.
         validator = jsonschema_rs.Draft202012Validator(bundle, retriever=_refuse, pattern_options=jsonschema_rs.RegexOptions())
