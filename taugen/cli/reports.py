@@ -6,7 +6,6 @@ checkout followed to a place outside of it, since a pull request can bring one b
 
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -98,6 +97,8 @@ def text(form: str, report: "Report", checked: Checked, *, color: bool) -> str:
 
 def save(file: str, content: str) -> None:
     """Write a file whole or not at all. Raises `Refused` (exit 2)."""
+    import tempfile  # which loads archives and their compressors
+
     from taugen.diag import Refused
 
     target = Path(file)

@@ -12,7 +12,6 @@ import os
 import re
 import select
 import subprocess
-import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -189,8 +188,14 @@ def spool(args: Sequence[str]) -> IO[bytes]:
     """A file for what the git process with `args` says."""
     try:
         # Memory where there is such a file: an answer must not get lost because a disk is full.
-        return open(os.memfd_create("git"), "w+b") if hasattr(os, "memfd_create") else tempfile.TemporaryFile()
+        if hasattr(os, "memfd_create"):
+            return open(os.memfd_create("git"), "w+b")
+        import tempfile  # which loads archives and their compressors
+
+        return tempfile.TemporaryFile()
     except OSError as error:
+        import tempfile
+
         raise GitError(args, 126, f"no temporary file can be made in {tempfile.gettempdir()}: {error.strerror}") from None
 
 

@@ -10,11 +10,11 @@ Order: pip, setup, the folder, the checkpoint, the program.
 import posixpath
 import shlex
 from functools import cache
-from importlib.resources import files
 
 from taugen.render.env import LAUNCH_DIR, code_dir, program_file, python_path
 from taugen.render.frame import Frame
 from taugen.resolve.run import ResolvedRun
+from taugen.words import package
 from taugen.words.regex import regex
 
 LAUNCH, SETUP, RAY, CHECKPOINT, TUNE, CHECKOUT = "launch.sh", "setup.sh", "ray.sh", "tau_checkpoint.py", "tau_tune.py", "checkout.sh"
@@ -33,7 +33,7 @@ _SAFE = regex(r"[A-Za-z0-9_@%+=:,./-]+")
 @cache
 def script(name: str) -> str:
     """A file of `scripts/`."""
-    return (files("taugen.render") / "scripts" / name).read_text(encoding="utf-8")
+    return (package.FOLDER / "render" / "scripts" / name).read_text(encoding="utf-8")
 
 
 def launch_files(f: Frame) -> dict[str, str]:

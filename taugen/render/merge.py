@@ -11,12 +11,11 @@ program's; the keys of CRDs are followed too; other directives are refused.
 
 import json
 from functools import cache
-from importlib import resources
 
 from msgspec import Struct
 
 from taugen.render.types import Object
-from taugen.words import Json, Path, dotted
+from taugen.words import Json, Path, dotted, package
 
 DIRECTIVE = "$patch"
 _SORTED = frozenset(("labels", "annotations"))  # written in that order wherever taugen renders them
@@ -50,7 +49,7 @@ def shape_of(kind: str) -> Shape | None:
 
 @cache
 def _table() -> tuple[dict[str, int], list[tuple[list[str] | None, dict[str, int]]]]:
-    data = json.loads(resources.files("taugen").joinpath("data", "merge_keys.json").read_text("utf-8"))
+    data = json.loads((package.FOLDER / "data" / "merge_keys.json").read_bytes())
     return data["kinds"], data["shapes"]
 
 

@@ -8,8 +8,6 @@ a word, a cost for objects that no patch is for.
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path as FilePath
 
 from msgspec import Struct, field
@@ -25,7 +23,7 @@ from taugen.render.merge import MergeError, merge, shape_of
 from taugen.render.patches import POD_TEMPLATE, Patch
 from taugen.render.podtemplates import map_templates
 from taugen.render.types import Object, Rendered
-from taugen.words import Json, Path, suggest
+from taugen.words import Json, Path, package, suggest
 
 MAX_FILE = 256 * 1024
 _SUFFIXES = (".yaml", ".yml")
@@ -91,11 +89,10 @@ def _read(tree: SourceTree, path: str, found: list[Diagnostic]) -> bytes:
         return b""
 
 
-def _shipped_folder() -> Traversable:
+def _shipped_folder() -> FilePath:
     """Where shipped overlays are: in the installed package, or beside it in a checkout."""
-    package = resources.files("taugen")
-    installed = package.joinpath("data", "overlays")
-    return installed if installed.is_dir() else FilePath(str(package)).parent / "overlays"
+    installed = package.FOLDER / "data" / "overlays"
+    return installed if installed.is_dir() else package.FOLDER.parent / "overlays"
 
 
 def shipped_names() -> list[str]:

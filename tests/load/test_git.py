@@ -203,6 +203,6 @@ def test_a_full_disk_is_one_sentence(repo, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.delattr(git.os, "memfd_create", raising=False)
-    monkeypatch.setattr(git.tempfile, "TemporaryFile", full)
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
     with pytest.raises(git.GitError, match="No space left on device"):
         git.resolve(repo, "HEAD")

@@ -12,7 +12,6 @@ says how), or lists it as a patch of its own installation.
 """
 
 from collections.abc import Iterator
-from importlib import resources
 
 from taugen.policy import model
 from taugen.policy.collector import NAMESPACE as COLLECTOR_NAMESPACE
@@ -21,7 +20,7 @@ from taugen.policy.set import Item, Policy
 from taugen.render import meta
 from taugen.render.gitops import names
 from taugen.render.types import Object, Rendered
-from taugen.words import Json
+from taugen.words import Json, package
 
 API_VERSION = "argoproj.io/v1alpha1"
 IN_CLUSTER = "https://kubernetes.default.svc"
@@ -100,7 +99,7 @@ def health_config(item: Item[model.Cluster]) -> Object:
 
 
 def _lua(kind: str) -> str:
-    return resources.files(__package__).joinpath("health", f"{kind.lower()}.lua").read_text("utf-8")
+    return (package.FOLDER / "render" / "gitops" / "health" / f"{kind.lower()}.lua").read_text("utf-8")
 
 
 def _project_name(item: Item[model.Cluster]) -> str:

@@ -7,7 +7,6 @@ of the DaemonSet; nodes that have not come to it yet keep what they run.
 import hashlib
 import json
 from functools import cache
-from importlib.resources import files
 
 from taugen.policy.health import CONDITION_PREFIX, TAINT_PREFIX
 from taugen.policy.health_checks import TIMEOUT, Chosen, chosen, conditions, family
@@ -17,7 +16,7 @@ from taugen.policy.model import HealthAction, HealthPolicy
 from taugen.policy.set import Policy
 from taugen.render.health import names
 from taugen.render.types import Object
-from taugen.words import Json, durations
+from taugen.words import Json, durations, package
 
 PACKAGE = "gpuhealth"
 CHECKS = "checks"
@@ -28,7 +27,7 @@ _HASH = 10
 @cache
 def sources() -> dict[str, str]:
     """The runner's files by path: its package, and the scripts."""
-    root = files("taugen.render.health") / "scripts"
+    root = package.FOLDER / "render" / "health" / "scripts"
     found = {}
     for folder, suffix in ((PACKAGE, ".py"), (CHECKS, ".sh")):
         for file in (root / folder).iterdir():
