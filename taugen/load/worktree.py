@@ -153,8 +153,12 @@ class WorkTree(SourceTree):
 
     def documents(self, matches: Callable[[str], bool]) -> list[str]:
         """Tracked and untracked files, and folders, empty ones included: a folder named tau.yaml must not vanish from the findings."""
+        return sorted(filter(matches, self._names))
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
         names = {*self._paths, *self.folders(), *self._untracked_folders, *(path.rstrip("/") for path in self._untracked)}
-        return sorted(name for name in names if name and matches(name))
+        return frozenset(names - {""})
 
     @cached_property
     def _untracked_folders(self) -> frozenset[str]:

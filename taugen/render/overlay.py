@@ -75,7 +75,8 @@ def _repository(tree: SourceTree, folder: str, wanted: Sequence[str]) -> dict[st
     """The files of the repository's overlays among those wanted. An empty folder is an overlay too."""
     prefix = f"{folder}/" if folder else ""
     below = {name: f"{prefix}{name}/" for name in wanted}
-    files = tree.documents(lambda path: path.startswith(tuple(below.values())))
+    starts = tuple(below.values())
+    files = tree.documents(lambda path: path.startswith(starts))
     found = {name: [f for f in files if f.startswith(start) and f.endswith(_SUFFIXES)] for name, start in below.items()}
     return {name: paths for name, paths in found.items() if paths or any(f.startswith(below[name]) for f in files)}
 
