@@ -11,6 +11,9 @@ import operator
 from collections.abc import Iterator
 from typing import Any, TypeAlias, cast
 
+from taugen.load import patterns  # noqa: F401 - first: it loads yaml
+
+# isort: split
 import yaml
 from msgspec import Struct, field
 from yaml.composer import Composer

@@ -9,6 +9,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from taugen.load import patterns  # noqa: F401 - first: it loads yaml
+
+# isort: split
 import yaml
 
 from taugen.diag import Diagnostic, Span
