@@ -99,6 +99,13 @@ def _defaults(item: Item[Any], defaults: model.Defaults) -> Iterator[Reference]:
 def settled(policy: Policy, queue: str) -> bool:
     """Whether everything that decides what `queue` can admit is there, readable and sound: only then may its lacks be told, since whatever
     else is missing may follow from the fault that is told already."""
+    known = policy.settled.get(queue)
+    if known is None:
+        known = policy.settled[queue] = _settled(policy, queue)
+    return known
+
+
+def _settled(policy: Policy, queue: str) -> bool:
     item = policy.queues.get(queue)
     if item is None or policy.lost("Cluster"):
         return False

@@ -97,6 +97,8 @@ class Policy:
     """Memory of `flavors_on`."""
     _of_queue: dict[tuple[str, str], list[str]] = field(init=False, default_factory=dict, compare=False, repr=False)
     """Memory of `queue_flavors_on`."""
+    settled: dict[str, bool] = field(init=False, default_factory=dict, compare=False, repr=False)
+    """Memory of `references.settled`: asked of every queue for every profile of every workspace."""
 
     def of(self, kind: str) -> Mapping[str, Item[Any]]:
         """The documents of a kind by name; a Platform under its name."""

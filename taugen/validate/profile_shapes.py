@@ -68,7 +68,10 @@ class Shape(Struct, frozen=True):
 
 def smallest(policy: Policy, profile: Item[model.Profile]) -> Shape | None:
     """The least that a run of the profile can be; None where the profile does not say how many GPUs it has."""
-    return _shape(policy, profile, "min", min)
+    known = _asked(_Known(policy)).smallest
+    if profile.name not in known or known[profile.name][0] is not profile:
+        known[profile.name] = profile, _shape(policy, profile, "min", min)
+    return known[profile.name][1]
 
 
 def upper(policy: Policy, profile: Item[model.Profile]) -> Iterator[Shape]:
@@ -82,14 +85,21 @@ def upper(policy: Policy, profile: Item[model.Profile]) -> Iterator[Shape]:
         yield replace(small, workers=workers, causes=causes)
 
 
+class _Asked(Struct):
+    """What was found out of a policy: each workspace lists profiles, and several rules ask about them."""
+
+    placer: Placer
+    smallest: dict[str, tuple[Item[model.Profile], Shape | None]]
+
+
 @lru_cache(maxsize=1)
-def _placer(known: _Known) -> Placer:
-    return Placer(known.policy)
+def _asked(known: _Known) -> _Asked:
+    return _Asked(Placer(known.policy), {})
 
 
 def obstacle(policy: Policy, shape: Shape, clusters: Sequence[str]) -> Obstacle | None:
     """What keeps the shape off all of the clusters; None if one takes it."""
-    placer = _placer(_Known(policy))
+    placer = _asked(_Known(policy)).placer
     found: list[Obstacle] = []
     for queue in shape.queues:
         for gpu_class in shape.gpu_classes:

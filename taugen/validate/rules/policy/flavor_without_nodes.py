@@ -23,7 +23,6 @@ Source: Kueue podset.go (nodeSelector from the flavor); seen with Kueue 0.19.2
 """
 
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 
 from taugen.diag import Diagnostic
 from taugen.policy import model
@@ -57,6 +56,8 @@ def _finding(flavor: Item[model.Flavor], clusters: list[Item[model.Cluster]]) ->
 
 def _nearness(wanted: dict[str, str], pool: model.NodePool) -> tuple[int, float]:
     """How many labels a pool has as wanted, and how alike the values of the others are: `generl` means the pool of `general`."""
+    from difflib import SequenceMatcher
+
     labels = node_labels(pool)
     alike = sum(SequenceMatcher(None, labels.get(key, ""), value).ratio() for key, value in wanted.items())
     return sum(labels.get(key) == value for key, value in wanted.items()), alike
