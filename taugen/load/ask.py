@@ -41,6 +41,12 @@ class Question:
             self._end()
 
 
+def begin(args: Sequence[str], cwd: Path | str) -> None:
+    """Ask now what `git.run` will be asked with the same arguments in the same folder: the next one waits for this answer. Only for what
+    can't change meanwhile, such as the contents of a commit."""
+    git.begun[str(cwd), tuple(args)] = Question(args, cwd).result
+
+
 def _end(process: "subprocess.Popen[bytes]", *files: IO[bytes]) -> None:
     git.stop(process)
     for file in files:

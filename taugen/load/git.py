@@ -13,7 +13,7 @@ import re
 import select
 import subprocess
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, NamedTuple, Self
@@ -136,6 +136,10 @@ def protocols_for(url: str) -> tuple[str, ...]:
     return (*REMOTE_PROTOCOLS, "http") if loopback else REMOTE_PROTOCOLS
 
 
+begun: dict[tuple[str, tuple[str, ...]], Callable[[], GitResult]] = {}
+"""Answers to come, by folder and arguments: of questions that `ask.begin` asked, about what can't change meanwhile."""
+
+
 def run(
     args: Sequence[str],
     *,
@@ -151,10 +155,18 @@ def run(
     `stdin` may be pieces, which are written as they come. Raises `GitError` on a non-zero exit (unless `check` is False), a missing git, a
     missing folder or a timeout (code 124).
     """
+    early = begun.pop((str(cwd), tuple(args)), None) if begun and stdin is None and env_extra is None and not allow else None
+    result = early() if early is not None else _run(args, cwd, stdin, environment(allow, env_extra), timeout)
+    if check and result.code:
+        raise GitError(args, result.code, result.err.decode("utf-8", "replace"))
+    return result
+
+
+def _run(args: Sequence[str], cwd: Path | str, stdin: bytes | Iterable[bytes] | None, env: Mapping[str, str], timeout: float) -> GitResult:
     # Files instead of pipes: a process that answers while it still reads can't dead-lock with us.
     with spool(args) as out, spool(args) as err:
         source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
-        process = start(args, cwd=cwd, stdin=source, stdout=out, stderr=err, env=environment(allow, env_extra))
+        process = start(args, cwd=cwd, stdin=source, stdout=out, stderr=err, env=env)
         try:
             feed(process, [stdin] if isinstance(stdin, bytes) else stdin or ())
             code = _wait(process, timeout)
@@ -164,10 +176,7 @@ def run(
             stop(process)
         out.seek(0)
         err.seek(0)
-        result = GitResult(code, out.read(), err.read())
-    if check and code:
-        raise GitError(args, code, result.err.decode("utf-8", "replace"))
-    return result
+        return GitResult(code, out.read(), err.read())
 
 
 def _wait(process: "subprocess.Popen[bytes]", timeout: float) -> int:
@@ -419,9 +428,14 @@ def empty_blob(repo: Path | str) -> str:
     return run(["hash-object", "--stdin"], cwd=repo, stdin=b"").out.decode("ascii").strip()
 
 
+def ancestor_args(older: str, newer: str) -> list[str]:
+    """What `is_ancestor` asks."""
+    return ["merge-base", "--is-ancestor", older, newer]
+
+
 def is_ancestor(repo: Path | str, older: str, newer: str) -> bool:
     """Whether `newer` descends from `older` or is it. Raises `GitError` for unknown commits."""
-    args = ["merge-base", "--is-ancestor", older, newer]
+    args = ancestor_args(older, newer)
     got = run(args, cwd=repo, check=False)
     if got.code > 1:
         raise GitError(args, got.code, got.err.decode("utf-8", "replace"))
@@ -452,10 +466,14 @@ def ls_tree(repo: Path | str, commit: str, prefix: str = "", only: Sequence[str]
     return entries
 
 
+def diff_args(old: str, new: str, paths: Sequence[str] = ()) -> list[str]:
+    """What `diff_names` asks."""
+    return ["diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--name-status", old, new, "--", *paths]
+
+
 def diff_names(repo: Path | str, old: str, new: str, paths: Sequence[str] = ()) -> list[tuple[str, str]]:
     """What differs between two commits: (``A``, ``D``, ``M`` or ``T``, path from the top), renames as a deletion and an addition."""
-    args = ["diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--name-status", old, new, "--", *paths]
-    fields = run(args, cwd=repo).out.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    fields = run(diff_args(old, new, paths), cwd=repo).out.decode("utf-8", "surrogateescape").split("\0")[:-1]
     return list(zip(fields[::2], fields[1::2], strict=True))
 
 

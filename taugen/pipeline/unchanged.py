@@ -6,11 +6,19 @@ takes one to tell. What must never happen: an answer that a whole pass would not
 
 from msgspec import Struct
 
+from taugen.load import ask, git
 from taugen.pipeline.opening import Opened, head
 from taugen.pipeline.outcome import Outcome, Request
 from taugen.publish import branch
 from taugen.publish.target import Target
 from taugen.publish.trailers import COMPILER
+
+
+def _begin(opened: Opened, tip: str, source: str) -> None:
+    """Ask git what a pass over the changes since `source` begins with: it answers while the compiler is loaded."""
+    ask.begin(git.ancestor_args(source, opened.commit), opened.repo)
+    ask.begin(git.diff_args(source, opened.commit, [opened.prefix] if opened.prefix else []), opened.repo)
+    ask.begin(branch.states_args(tip), opened.repo)
 
 
 class Look(Struct, frozen=True):
@@ -33,7 +41,11 @@ def unchanged(request: Request, opened: Opened) -> Outcome | Look | None:
     target.guard(tip, request.accept)
     look = Look(target, tip)
     memory = branch.memory_of(opened.repo, tip, project.name)
-    if memory is None or memory.source != opened.commit or memory.compiler != COMPILER:
+    if memory is None or memory.compiler != COMPILER:
+        return look
+    if memory.source != opened.commit:
+        if not memory.unsettled:
+            _begin(opened, tip, memory.source)
         return look
     if memory.pending or memory.adrift or memory.unsettled:
         return look

@@ -26,6 +26,11 @@ _LOOKED_BACK = 50
 """Commits that name the Project and are tried in search of one that is as taugen made it."""
 
 
+def states_args(tip: str) -> list[str]:
+    """What `Deployed.runs` asks of git."""
+    return ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tip, state.FOLDER + "/"]
+
+
 class Restored(Struct, frozen=True):
     """A run that was published on a branch that is lost, as evidence tells: its state, and its files by path relative to the deploy tree,
     none where it is over."""
@@ -67,7 +72,7 @@ class Deployed(Struct, dict=True):
         """(workspace, run) of every state file: what was ever published, and perhaps runs of another Project (`state` tells)."""
         if self.tip is None:
             return frozenset(self.restored)
-        listed = git.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", self.tip, state.FOLDER + "/"], cwd=self.repo).out
+        listed = git.run(states_args(self.tip), cwd=self.repo).out
         parts = (path.split("/") for path in listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
         found = ((p[2], p[4].removesuffix(".yaml")) for p in parts if len(p) == 5 and p[4].endswith(".yaml") and p[4][-13:-11] == p[3])
         return frozenset((*self.restored, *found))
