@@ -6,14 +6,12 @@ objects: texts go to it as they come, and nobody holds those of all runs.
 """
 
 import gc
-import multiprocessing
 import os
 import signal
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -32,6 +30,9 @@ from taugen.publish.state import Key
 from taugen.render import file
 from taugen.spec.rundoc import RunDoc
 from taugen.words.emit import emit
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 SERIAL = 48
 """Fewer documents than this for each process are not worth a pool: forking and pickling cost 40 ms."""
@@ -99,6 +100,11 @@ def compile_all(job: Job, files: Sequence[str]) -> Iterator[Result]:
 
 def _parallel(job: Job, tasks: Sequence[Task], processes: int) -> Iterator[Done]:
     """Compile chunks in forked processes, in their order."""
+    # A publish of a few changes has no pool, and nothing of pickles, sockets and logging to load.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
     global _job  # noqa: PLW0603 - inherited by the forked workers
     _job = job
     alive, ours = os.pipe()
