@@ -13,7 +13,7 @@ from taugen.evidence import contents, trailers
 from taugen.evidence.contents import fault
 from taugen.evidence.log import Change, Commit
 from taugen.evidence.paths import Place, node_event, parse
-from taugen.load import git
+from taugen.load import messages
 from taugen.load.partial import Objects
 
 FILE = "100644"
@@ -99,7 +99,7 @@ def _file(at: Seen, commit: Commit, change: Change, place: Place | None, content
 
 def _said(commit: Commit, files: Mapping[str, bytes | None]) -> Iterator[Diagnostic]:
     """Whether a commit's trailers are those that follow from its files."""
-    found = git.trailers(commit.message)
+    found = messages.trailers(commit.message)
     said = {(key, value) for key in trailers.DERIVED for value in found.get(key, ())}
     wanted = set(trailers.of(files))
     first = min(files, default=".")

@@ -18,7 +18,7 @@ from taugen.evidence import trailers
 from taugen.evidence.budget import Budget
 from taugen.evidence.store import Branch
 from taugen.evidence.summarize import AUTHOR, LEAST, Summarizer
-from taugen.load import fastimport, git, partial
+from taugen.load import fastimport, git, messages, partial
 from taugen.load.fastimport import Pushed
 
 _TRIES = 10
@@ -100,7 +100,7 @@ class Sink:
     def tip_trailers(self, cluster: str) -> dict[str, list[str]]:
         """The trailers of the newest commit by the collector of `cluster`; none where there is none among the newest 5,000."""
         tip = self._fetch()
-        return git.trailers(self._newest(tip, cluster)) if tip is not None else {}
+        return messages.trailers(self._newest(tip, cluster)) if tip is not None else {}
 
     def append(self, files: Mapping[str, bytes], subject: str, extra: Sequence[tuple[str, str]], time: str) -> str:
         """Commit the files that the branch lacks, push, and return the commit; empty, and nothing is written, where it has all of them.
@@ -181,7 +181,7 @@ class Sink:
     def _rotated(self, last: str, tip: str) -> bool:
         """Whether the branch was begun anew, by a root that names the old tip."""
         roots = git.run(["rev-list", "--max-parents=0", "--end-of-options", tip], cwd=self.repo).out.decode("ascii").split()
-        said = [git.trailers(git.commit_info(self.repo, root).message) for root in roots]
+        said = [messages.trailers(git.commit_info(self.repo, root).message) for root in roots]
         return len(roots) == 1 and said[0].get(trailers.PREVIOUS) == [last]
 
     def _newest(self, tip: str, cluster: str) -> str:

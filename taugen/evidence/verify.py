@@ -21,7 +21,7 @@ from taugen.evidence.log import Change, Commit
 from taugen.evidence.paths import parse
 from taugen.evidence.seen import Added, Seen, look
 from taugen.evidence.store import Branch
-from taugen.load import git
+from taugen.load import git, messages
 from taugen.load.partial import Objects
 
 _BLOCK = 5000
@@ -149,7 +149,7 @@ def _start(branch: Branch, since: str | None, known: Sequence[str], proof: Proof
     roots = git.run(["rev-list", "--max-parents=0", "--end-of-options", tip], cwd=branch.repo).out.decode("ascii").split()
     if len(roots) > 1:
         proof.add([_history(f"it has {len(roots)} beginnings: {', '.join(root[:12] for root in roots)}", "a branch of evidence has one")])
-    previous = [old for root in roots for old in git.trailers(git.commit_info(branch.repo, root).message).get(trailers.PREVIOUS, ())]
+    previous = [old for root in roots for old in messages.trailers(git.commit_info(branch.repo, root).message).get(trailers.PREVIOUS, ())]
     for old in previous:
         if not _here(branch, old):
             note = f"it goes on from {old}, which is not in this repository: verify that branch by itself"

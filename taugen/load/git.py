@@ -477,12 +477,6 @@ def diff_names(repo: Path | str, old: str, new: str, paths: Sequence[str] = ()) 
     return list(zip(fields[::2], fields[1::2], strict=True))
 
 
-def last_commit_touching(repo: Path | str, path: str, ref: str = "HEAD") -> str | None:
-    """The newest commit reachable from `ref` that changed `path`, None if none did."""
-    out = run(["rev-list", "-1", "--end-of-options", ref, "--", path], cwd=repo).out
-    return out.decode("ascii").strip() or None
-
-
 @lru_cache(maxsize=64)
 def commit_info(repo: Path | str, sha: str) -> CommitInfo:
     """Read the commit object with this id itself: no setting of log or show takes part. It is the same for ever."""
@@ -504,17 +498,3 @@ def _person(line: str) -> tuple[str, str, str]:
     name, _, rest = line.rpartition(" <")
     mail, _, date = rest.partition("> ")
     return name, mail, date
-
-
-def trailers(message: str) -> dict[str, list[str]]:
-    """The ``Key: value`` lines that end a commit message, by key in their order; {} unless the whole last paragraph is of that form."""
-    paragraphs = [p for p in message.strip().split("\n\n") if p.strip()]
-    found: dict[str, list[str]] = {}
-    if len(paragraphs) < 2:
-        return found
-    for line in paragraphs[-1].splitlines():
-        key, colon, value = line.partition(":")
-        if not colon or not key.replace("-", "").isalnum():
-            return {}
-        found.setdefault(key, []).append(value.strip())
-    return found

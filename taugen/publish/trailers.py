@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from msgspec import Struct, field
 
 from taugen import __version__
-from taugen.load import git
+from taugen.load import messages
 from taugen.words.names import printable
 
 COMPILER = __version__
@@ -72,7 +72,7 @@ def message(
 
 def read(text: str) -> tuple[Memory, str] | None:
     """(memory, tree id) of a commit message, or None if taugen did not write it."""
-    found = git.trailers(text)
+    found = messages.trailers(text)
     one = {key: values[0] for key, values in found.items() if values}
     if not {"Tau-Project", "Tau-Source-Commit", "Tau-Policy-Digest", "Tau-Tree"} <= one.keys():
         return None

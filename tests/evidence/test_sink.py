@@ -13,7 +13,7 @@ from taugen.evidence import trailers
 from taugen.evidence.budget import Budget
 from taugen.evidence.paths import RunKey
 from taugen.evidence.sink import Conflict, Full, Rewritten, Sink, Unreachable
-from taugen.load import git
+from taugen.load import git, messages
 from tests import evidencekit, gitkit
 
 RUN = evidencekit.RUN
@@ -52,7 +52,7 @@ def test_a_batch_is_one_commit_that_says_what_is_in_it(tmp_path, remote):
     assert log(remote) == [made]
     info = git.commit_info(remote, made)
     assert (info.author_name, info.author_date, info.committer_date) == ("taugen collector fjord", "1777888920 +0000", "1777888920 +0000")
-    said = git.trailers(info.message)
+    said = messages.trailers(info.message)
     assert said["Tau-Run"] == ["speech/quickstart-a87f5b3c"]
     assert said["Tau-Attempt"] == ["speech/quickstart-a87f5b3c 1"]
     assert len(said["Tau-Event"]) == 3
@@ -256,7 +256,7 @@ def test_commits_are_signed_and_the_same_each_time(tmp_path, remote, key):
     allowed.write_text(f"collector@taugen.dev {key.with_suffix('.pub').read_text()}")
     said = gitkit.git(remote, "-c", f"gpg.ssh.allowedSignersFile={allowed}", "log", "-1", "--format=%G?", made)
     assert said == "G"
-    assert len(git.trailers(git.commit_info(remote, made).message)["Tau-Event"]) == 3
+    assert len(messages.trailers(git.commit_info(remote, made).message)["Tau-Event"]) == 3
 
 
 def test_a_key_that_is_none_writes_nothing(tmp_path, remote):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from taugen.load import fastimport, git
+from taugen.load import fastimport, git, messages
 from taugen.load.fastimport import Pushed
 from tests.gitkit import commit, make_bare, make_repo
 from tests.gitkit import git as user_git
@@ -28,7 +28,7 @@ def test_a_first_commit_has_the_files_and_moves_nothing(tmp_path):
     assert user_git(repo, "show", f"{sha}:b/c.txt") == "two"
     info = git.commit_info(repo, sha)
     assert (info.parents, info.author_date, info.subject) == ((), "1700000000 +0000", "Grüße")
-    assert git.trailers(info.message) == {"Tau-Source": ["x"]}
+    assert messages.trailers(info.message) == {"Tau-Source": ["x"]}
     assert refs(repo) == ""
     assert user_git(repo, "fsck", "--no-dangling") == ""
 

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from taugen.load import git
+from taugen.load import git, messages
 from tests.gitkit import commit, make_repo
 from tests.gitkit import git as user_git
 
@@ -123,9 +123,6 @@ def test_history(repo):
         git.is_ancestor(repo, "0" * 40, first)
     assert git.diff_names(repo, first, second) == [("M", "a.txt"), ("D", "d/b.txt"), ("A", "new")]
     assert git.diff_names(repo, first, second, ["d", "new"]) == [("D", "d/b.txt"), ("A", "new")]
-    assert git.last_commit_touching(repo, "a.txt") == second
-    assert git.last_commit_touching(repo, "a.txt", first) == first
-    assert git.last_commit_touching(repo, "nothing") is None
     info = git.commit_info(repo, second)
     assert info.parents == (first,)
     assert (info.author_name, info.author_email, info.author_date) == ("Ada", "ada@example.org", "1770059106 +0900")
@@ -187,7 +184,7 @@ def test_cat_file_that_died(repo):
     ],
 )
 def test_trailers(message, expected):
-    assert git.trailers(message) == expected
+    assert messages.trailers(message) == expected
 
 
 def test_replaced_objects_do_not_count(repo):
