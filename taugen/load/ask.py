@@ -47,6 +47,11 @@ def begin(args: Sequence[str], cwd: Path | str) -> None:
     git.begun[str(cwd), tuple(args)] = Question(args, cwd).result
 
 
+def forget() -> None:
+    """End what was begun and nobody wanted."""
+    git.begun.clear()
+
+
 def _end(process: "subprocess.Popen[bytes]", *files: IO[bytes]) -> None:
     git.stop(process)
     for file in files:

@@ -7,7 +7,7 @@ force-push, one workspace's fault holding back another's runs. What is heavy is 
 from collections.abc import Callable
 
 from taugen.diag import Refused
-from taugen.load import git
+from taugen.load import ask, git
 from taugen.load.root import ROOT_FILE
 from taugen.load.status import Uncommitted
 from taugen.pipeline import opening
@@ -34,6 +34,8 @@ def publish(request: Request, progress: Callable[[str], None] = lambda _: None, 
             return outcome
     except git.GitError as error:
         raise Refused(f"nothing was published: {error}", hint=_git_hint(error), code=4) from None
+    finally:
+        ask.forget()
 
 
 def _git_hint(error: git.GitError) -> str:

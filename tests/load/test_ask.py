@@ -42,6 +42,17 @@ def test_it_is_given_once_and_to_no_other_question(repo, tmp_path, started):
     assert len(started) == 4
 
 
+def test_what_nobody_wanted_ends(repo, monkeypatch):
+    stopped, stop = [], git.stop
+    monkeypatch.setattr(git, "stop", lambda process: (stop(process), stopped.append(process.poll())))
+    ask.begin(["cat-file", "--batch-check"], repo)
+    ask.begin(["ls-tree", "HEAD"], repo)
+    ask.forget()
+    assert not git.begun
+    assert len(stopped) == 2
+    assert None not in stopped
+
+
 def test_what_git_refuses_is_raised_where_it_is_asked(repo):
     args = ["rev-parse", "--verify", "nothing"]
     ask.begin(args, repo)
