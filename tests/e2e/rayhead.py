@@ -7,6 +7,7 @@ parameters and files, and the submitter's own command played against them. Paths
 import base64
 import hashlib
 import os
+import random
 import re
 import shutil
 import socket
@@ -63,14 +64,18 @@ def wheel(folder: Path, name: str, text: str) -> None:
 
 
 def free_ports(number: int) -> list[int]:
-    """Ports that nobody listens on."""
-    probes = [socket.socket() for _ in range(number)]
-    for probe in probes:
-        probe.bind(("127.0.0.1", 0))
-    found = [probe.getsockname()[1] for probe in probes]
-    for probe in probes:
-        probe.close()
-    return found
+    """Ports that nobody listens on, from where no kernel takes a client's port: where its own is taken Ray looks for another in silence."""
+    found: list[int] = []
+    for port in random.sample(range(28000, 32700), 200):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        found.append(port)
+        if len(found) == number:
+            return found
+    raise RuntimeError("no free ports")
 
 
 @dataclass
