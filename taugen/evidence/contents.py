@@ -5,6 +5,7 @@ What must never happen: an exception, whatever the bytes.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from hashlib import sha256
 
 from taugen.diag import Diagnostic, Severity, Span
@@ -51,8 +52,9 @@ def _canonical(path: str, content: bytes) -> Iterator[Diagnostic]:
         yield fault("evidence-content", path, "it is not canonical JSON")
 
 
+@lru_cache(maxsize=2)
 def _parsed(content: bytes) -> dict[str, Json] | None:
-    """What canonical JSON with a line end says."""
+    """What canonical JSON with a line end says; nobody changes it, since a record is asked for twice."""
     try:
         value = canonical.read(content.removesuffix(b"\n"))
     except (ValueError, RecursionError):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import sha256
 
 from taugen.evidence.paths import AttemptKey, stamp
@@ -150,6 +151,7 @@ def read(content: bytes) -> Event | None:
         return None
 
 
+@lru_cache(maxsize=1 << 12)
 def _is_time(text: str) -> bool:
     """Whether a text is a time as the API writes it: readers count with it."""
     try:

@@ -5,9 +5,8 @@ path, a path that some pod's name or label could lead elsewhere.
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["run", "event", "record", "log", "metrics", "checkpoints"]
 
@@ -24,8 +23,7 @@ _FILE = re.compile(
 _NODE = re.compile(rf"(?P<cluster>{_PART})/nodes/(?P<day>\d{{4}}/\d{{2}}/\d{{2}})/{_EVENT}")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class RunKey:
+class RunKey(NamedTuple):
     """A run on a cluster. `run` is `<slug>-<digest8>`."""
 
     cluster: str
@@ -47,8 +45,7 @@ class RunKey:
         return AttemptKey(self, number)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class AttemptKey:
+class AttemptKey(NamedTuple):
     """One try of a run, from 1."""
 
     of: RunKey
@@ -78,8 +75,7 @@ class AttemptKey:
         return f"{self.folder}/{what}.{number}.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """What a path on the branch is. `attempt` is None for the intent of the run; `time` and `type` are those of an event."""
 
     run: RunKey

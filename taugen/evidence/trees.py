@@ -5,6 +5,7 @@ so that the branch may hold a million files; folders that a partial clone lacks 
 folder, a folder that was not fetched taken for one that does not exist.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -20,6 +21,8 @@ class Child(NamedTuple):
 
 
 Entries = Mapping[str, Child]
+_ENTRY_20 = re.compile(rb"([^ \0]*) ([^\0]*)\0(.{20})", re.DOTALL)
+_ENTRY_32 = re.compile(rb"([^ \0]*) ([^\0]*)\0(.{32})", re.DOTALL)
 
 
 def children(objects: Objects, commit: str, folders: Iterable[str]) -> dict[str, Entries]:
@@ -57,14 +60,17 @@ def entries(content: bytes, width: int) -> dict[str, Child]:
     """The entries of a tree object: mode, space, name, NUL, raw id of `width` bytes. Of two of one name the first counts, and zeros before
     a mode are nothing, as git has it: whoever writes such a tree hides or replaces nothing."""
     out: dict[str, Child] = {}
-    at = 0
-    while at < len(content):
-        end = content.index(b"\0", at)
-        mode, _, name = content[at:end].partition(b" ")
-        at = end + 1 + width
-        child = Child(content[end + 1 : at].hex(), mode.lstrip(b"0") == b"40000")
-        out.setdefault(name.decode("utf-8", "surrogateescape"), child)
+    for mode, name, raw in _entries(content, width):
+        out.setdefault(name.decode("utf-8", "surrogateescape"), Child(raw.hex(), mode.lstrip(b"0") == b"40000"))
     return out
+
+
+def _entries(content: bytes, width: int) -> Iterable[tuple[bytes, bytes, bytes]]:
+    """Mode, name and raw id of each entry of a tree object."""
+    found = (_ENTRY_20 if width == 20 else _ENTRY_32).findall(content)
+    if sum([len(mode) + len(name) for mode, name, _ in found]) + (width + 2) * len(found) != len(content):
+        raise git.GitError(["cat-file"], 128, "a folder is no list of files: the repository is damaged")
+    return found
 
 
 def _way(path: str) -> Iterable[str]:

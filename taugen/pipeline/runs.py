@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
+from operator import attrgetter
 from typing import NamedTuple
 
 from taugen.diag import Refused
@@ -110,12 +111,20 @@ def listing(view: View, wanted: Wanted, now: datetime) -> Listing:
         # What became of a run whose end was not seen stands in its state alone.
         told = {row.key: row.state for row in detailed(view, [_row(one) for one in found if not one.settled])}
         found = [one for one in found if told.get(one.key, one.state) in wanted.states]
-    found.sort(key=lambda one: (one.since, one.key), reverse=True)
-    shown = found[: wanted.limit] if wanted.limit else found
+    shown = _newest(found, wanted.limit)
     if view.summaries and not _confirmed(view, shown[:_CONFIRMED]):
         again = listing(replace(view, summaries={}), wanted, now)
         return replace(again, notes=("a summary of evidence says what the evidence does not: taugen evidence verify tells which",))
     return Listing(tuple(detailed(view, [_row(one) for one in shown])), len(found), waiting(view))
+
+
+def _newest(found: list["_Pick"], limit: int) -> list["_Pick"]:
+    """The newest `limit` of what was found, all if it is 0; newest first."""
+    if 0 < limit < len(found):
+        # Only what may be shown is worth putting in order.
+        earliest_ = sorted([one.since for one in found], reverse=True)[limit - 1]
+        found = [one for one in found if one.since >= earliest_]
+    return sorted(found, key=_BY_TIME, reverse=True)[: limit or None]
 
 
 def _confirmed(view: View, shown: Sequence["_Pick"]) -> bool:
@@ -179,13 +188,17 @@ class _Pick(NamedTuple):
         return self.live or bool(self.attempts and self.attempts[-1].ended)
 
 
+_BY_TIME = attrgetter("since", "key")
+
+
 def _picks(view: View, wanted: Wanted, now: datetime) -> Iterator[_Pick]:
     live = live_runs(view)
     stood = standings(view, wanted)
     silent = {cluster: stale(view, cluster, now) for cluster in {key.cluster for key in stood}}
-    yield from (_pick(key, attempts, live, silent=silent[key.cluster]) for key, attempts in stood.items())
-    known = {(key.workspace, key.run) for key in stood}
-    for name in published_runs(view) - known:
+    yield from [_pick(key, attempts, live, silent=silent[key.cluster]) for key, attempts in stood.items()]
+    every = published_runs(view)
+    known = {(key.workspace, key.run) for key in stood} if every else set()
+    for name in every - known:
         yield _Pick("", RunKey(live.get(name, ""), *name), PUBLISHED if name in live else ENDED, "", name in live)
 
 
@@ -195,8 +208,8 @@ def _pick(key: RunKey, attempts: Sequence[Standing], live: Mapping[Key, str], *,
     if last is None or last.state is None:
         return _Pick("", key, PUBLISHED if is_live else ENDED, "", is_live)
     if is_live and silent and not last.ended:
-        return _Pick(last.since, key, State.STALE.value, last.state.value, is_live, attempts)
-    return _Pick(last.since, key, last.state.value, "", is_live, attempts)
+        return _Pick(last.since, key, str(State.STALE), str(last.state), is_live, attempts)
+    return _Pick(last.since, key, str(last.state), "", is_live, attempts)
 
 
 def standings(view: View, wanted: Wanted) -> dict[RunKey, list[Standing]]:
@@ -208,12 +221,15 @@ def standings(view: View, wanted: Wanted) -> dict[RunKey, list[Standing]]:
         clusters=wanted.clusters, workspaces=wanted.workspaces, summaries=view.summaries,
     )  # fmt: skip
     found = dict(told)
-    return {key: found[key] for key in placed(view, found)}
+    right = placed(view, found)
+    return found if len(right) == len(found) else {key: found[key] for key in right}
 
 
 def placed(view: View, found: Iterable[RunKey]) -> list[RunKey]:
     """Those of some runs that stand under the cluster where their state placed them: who writes under another can't end them."""
     listed = list(found)
+    if len({key[1:] for key in listed}) == len(listed):
+        return listed
     places: dict[Key, list[RunKey]] = {}
     for key in listed:
         places.setdefault((key.workspace, key.run), []).append(key)
@@ -316,14 +332,14 @@ def _told(row: Row, body: str) -> Row:
     if cluster is not None and row.key.cluster not in ("", cluster[1]):
         # Somebody wrote under a cluster where the run never was.
         live = head[2] == "live"
-        row = Row(replace(row.key, cluster=cluster[1]), PUBLISHED if live else ENDED, "", live)
+        row = Row(row.key._replace(cluster=cluster[1]), PUBLISHED if live else ENDED, "", live)
     state_, name = row.state, head[1].partition("/")[2].rpartition("/")[0]
     if state_ == ENDED and head[2] != "live":
         state_ = head[2]
     elif not row.live and not row.ended and head[2] != "live":
         # Its manifests left before its end was seen.
         state_ = head[2]
-    key = row.key if row.key.cluster or cluster is None else replace(row.key, cluster=cluster[1])
+    key = row.key if row.key.cluster or cluster is None else row.key._replace(cluster=cluster[1])
     return replace(
         row, key=key, state=state_, last=row.last or (row.state if state_ != row.state and row.attempt else ""), name=name, source=head[3],
         attempt=row.attempt or (int(attempt[1]) if attempt is not None else 1), request=request(body),

@@ -6,6 +6,9 @@ one text for two values: numbers that a double can't hold are refused.
 
 import hashlib
 import json
+import re
+
+import msgspec
 
 from taugen.words import Json, Path, dotted
 from taugen.words.regex import regex
@@ -50,26 +53,31 @@ class _OddError(ValueError):
     pass
 
 
-def _odd(number: str) -> int:
-    """A number of which `jcs` alone knows the form; plain ones are read here."""
-    if len(number) < 16 and number.lstrip("-").isdecimal():
-        return int(number)
+def _odd(_number: str) -> None:
+    """A number with a fraction or an exponent: `jcs` alone knows its form."""
     raise _OddError
 
 
-_READ = json.JSONDecoder(parse_int=_odd, parse_float=_odd, parse_constant=_odd)
+# Both are C throughout. They agree with RFC 8785 where all characters are ASCII and all numbers are integers of fewer than 16 digits.
+_READ: msgspec.json.Decoder[Json] = msgspec.json.Decoder(float_hook=_odd)
+_WRITE = msgspec.json.Encoder(order="sorted").encode
+_LONG_NUMBER = re.compile(rb"[:\[,]-?[0-9]{16}")
+_LONG = b"0" * 16
+_DIGITS = bytes(ord("0") if chr(byte).isdecimal() else ord(" ") for byte in range(256))
 
 
 def read(content: bytes) -> Json:
     """What canonical JSON says. Raises ValueError for any other bytes, and RecursionError."""
-    text = content.decode()
-    try:
-        value: Json = _READ.decode(text)
-        if text.isascii() and _FAST.encode(value) == text:
-            return value
-    except _OddError:
-        pass  # a number: the slow path knows its form
-    value = json.loads(text)
+    # A look for 16 digits of any kind is 10 times quicker than that for a number.
+    short = _LONG not in content.translate(_DIGITS) or _LONG_NUMBER.search(content) is None
+    if short and content.startswith((b"{", b"[")) and content.isascii():
+        try:
+            found = _READ.decode(content)
+            if _WRITE(found) == content:
+                return found
+        except ValueError:
+            pass  # a number of which the slow path knows the form; whatever is wrong is found there too
+    value: Json = json.loads(content.decode())
     if jcs(value) != content:
         raise ValueError("not the canonical form")
     return value

@@ -5,11 +5,12 @@ import sqlite3
 
 import pytest
 
-from taugen.evidence import index
+from taugen.evidence import index, trees
 from taugen.evidence.cache import Cache
 from taugen.evidence.event import Event, EventType
 from taugen.evidence.history import fold
 from taugen.evidence.paths import RunKey
+from taugen.load import git as door
 from tests.gitkit import git, make_repo
 from tests.readers.kit import Evidence
 
@@ -149,3 +150,15 @@ def test_names_that_are_no_evidence_are_passed_over(evidence):
     }
     evidence.commit("fjord", junk)
     assert listed(evidence) == plain
+
+
+def test_a_folder_that_is_none_is_an_error():
+    entry = b"100644 a\0" + bytes(20)
+    assert list(trees.entries(entry + b"0040000 b c\0" + bytes(20) + b"100644 a\0" + bytes(range(20)), 20).items()) == [
+        ("a", trees.Child("00" * 20, False)),
+        ("b c", trees.Child("00" * 20, True)),
+    ]
+    assert trees.entries(b"100644 a\0" + bytes(32), 32) == {"a": trees.Child("00" * 32, False)}
+    for content in (entry[:-1], entry + b"x", b"x" + bytes(20), b"\0" + entry):
+        with pytest.raises(door.GitError):
+            trees.entries(content, 20)

@@ -86,3 +86,29 @@ def test_without_ssh_keygen_it_says_so(commits, keys, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _: None)
     with pytest.raises(Refused, match="ssh-keygen is not installed"):
         who(commits, public(keys["fjord"]))
+
+
+def test_a_signature_that_nobody_can_read_ends_no_proof(commits, keys):
+    """Signatures taken from other commits, commits changed after they were signed, headers that no Git writes."""
+    repo, made = commits
+    raw = {name: gitkit.git(repo, "cat-file", "commit", sha).encode() + b"\n" for name, sha in made.items()}
+    start, end = (raw["fjord"].index(mark) for mark in (b"gpgsig ", b"\n\n"))
+    body = raw["fjord"]
+    other = raw["alps"]
+    forged = [
+        body[:start] + other[other.index(b"gpgsig ") : other.index(b"\n\n")] + body[end:],
+        body + b"more\n",
+        body.replace(b"-----BEGIN SSH", b"-----BEGIN  SSH"),
+        body.replace(b"gpgsig ", b"gpgsig-sha256 "),
+        body[:start] + b"encoding latin-1\n" + body[start:],
+        body[:end] + b"\nencoding latin-1" + body[end:],
+        body[:end] + b"\n" + other[other.index(b"gpgsig ") : other.index(b"\n\n")] + body[end:],
+        body.replace(b"\n -----END", b"\n AAAA\n -----END"),
+        body.replace(b"author a", b"author b").replace(b"author A", b"author B"),
+        body[:start] + body[end + 1 :],
+    ]
+    ids = [gitkit.git(repo, "hash-object", "-t", "commit", "-w", "--literally", "--stdin", stdin=text) for text in forged]
+    found = signed_by(repo, [*made.values(), *ids], [public(keys["fjord"])])
+    assert found[made["fjord"]]
+    assert not any(found[sha] for sha in ids[:3])
+    assert {name for name, sha in made.items() if found[sha]} == {"fjord"}

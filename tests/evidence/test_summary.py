@@ -188,6 +188,13 @@ def test_from_a_url_only_the_upper_folders_are_fetched(tmp_path, monkeypatch):
     assert runs.listing(there, wanted, now).rows == runs.listing(here, wanted, now).rows
     count = git(there.evidence.repo, "count-objects", "-v")
     assert int(count.split("in-pack: ")[1].split()[0]) < 400, count
+    # Told of the evidence that is here, a server would read all of it to find out what a summary still needs.
+    asked: list[list[str]] = []
+    real = door.start
+    monkeypatch.setattr(door, "start", lambda args, **more: asked.append(list(args)) or real(args, **more))
+    view.of(tmp_path, repo.as_uri())
+    fetched = [args for args in asked if args[0] == "fetch" and "evidence-summary" in args[-1]]
+    assert [[word for word in args if "negotiation" in word] for args in fetched] == [["--negotiation-tip=refs/taugen/summary/evidence/*"]]
     # What is below is fetched when it is asked for.
     every = runs.Wanted()
     assert runs.listing(there, every, now).rows == runs.listing(here, every, now).rows

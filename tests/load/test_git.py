@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from taugen.load import git, messages
+from taugen.load import git, messages, partial
 from tests.gitkit import commit, make_repo
 from tests.gitkit import git as user_git
 
@@ -157,6 +157,21 @@ def test_cat_file(repo):
         with pytest.raises(git.GitError, match="line break"):
             cat.read("HEAD:a\nHEAD:d/b.txt")
     assert git.sizes(repo, ["HEAD:a.txt", "HEAD:nothing"]) == [4, None]
+
+
+def test_many_contents_are_those_of_one_by_one(repo, monkeypatch):
+    monkeypatch.setattr(partial, "_IN_ONE_GO", 7)
+    sha = git.resolve(repo, "HEAD")
+    names = ["HEAD:a.txt", "HEAD:x", "HEAD:d/b.txt", "0" * 40, f"{sha}^{{tree}}", "HEAD:d"] * 9
+    with git.CatFile(repo) as cat:
+        assert list(partial.contents(repo, names)) == list(cat.read_many(names))
+    assert list(partial.contents(repo, [])) == []
+    with pytest.raises(git.GitError, match="line break"):
+        list(partial.contents(repo, ["HEAD:a\nHEAD:d/b.txt"]))
+    real = git.run
+    monkeypatch.setattr(git, "run", lambda *args, **more: real(*args, **more)._replace(out=b"a blob 900\nshort"))
+    with pytest.raises(git.GitError, match="a blob 900"):
+        list(partial.contents(repo, names))
 
 
 def test_a_commit_that_was_seen_is_not_asked_for_again(repo, monkeypatch):

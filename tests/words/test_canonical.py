@@ -1,6 +1,8 @@
 """Canonical JSON: the same bytes as the reference implementation of RFC 8785, on the fast path and on the slow one."""
 
+import json
 import math
+from collections.abc import Callable
 
 import pytest
 import rfc8785
@@ -81,3 +83,37 @@ def test_nesting_has_an_end(leaf):
         data = [data]
     with pytest.raises(CanonicalError, match="nested too deeply"):
         jcs(data)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"a":1}', b'{"a": 1}', b'{"a":1,"a":1}', b'{"b":1,"a":2}', b"[-0]", b"[1e5]", b"[100000.0]", b"[0.5]",
+        b"[123456789012345]", b"[1234567890123456]",
+        b"[9007199254740991]", b"[9007199254740992]", b"[-9007199254740992]", b"9007199254740992",
+        b'{"a":"1234567890123456"}', b'{"a":"\\u00e9"}',
+        '{"a":"\u00e9"}'.encode(), '{"\U0001f600":1,"\uffff":2}'.encode(), b'{"a":"\\/"}', b'{"a":"\\u001f\x7f"}', b'{"a":"\\u001F"}',
+        b'"\\ud800"', b"[NaN]",
+        b"", b"[1,]", b"\xff", b"[" * 100_000,
+    ],
+)  # fmt: skip
+def test_what_is_read_quickly_is_what_the_reference_reads(content: bytes) -> None:
+    def outcome(read: Callable[[bytes], object]) -> object:
+        try:
+            return repr(read(content))
+        except (ValueError, RecursionError):
+            return None
+
+    def slowly(text: bytes) -> object:
+        value = json.loads(text.decode())
+        if canonical._slow(value) != text:
+            raise ValueError
+        return value
+
+    assert outcome(canonical.read) == outcome(slowly)
+
+
+def test_every_ascii_character_is_written_the_same_by_both_ways() -> None:
+    for code in range(128):
+        for value in ({"k": chr(code)}, {chr(code): 1, "a": [True, None, -1]}):
+            assert canonical._WRITE(value) == canonical._slow(value)
