@@ -3,11 +3,15 @@
 In: a loop whose first sync is still to come. Out: commits on the evidence branch, and on the deploy branch what follows from them.
 """
 
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from tests.e2e import gitserver, lab, nodes, reconcilers, trainer
+from tests.e2e import fleet, gitserver, lab, nodes, reconcilers, trainer
 from tests.e2e.kube import Kube
-from tests.e2e.loop import Loop
+from tests.e2e.loop import ArgoLoop, FluxLoop, Loop
+from tests.e2e.plane import Plane
 from tests.gitkit import git
 
 
@@ -53,3 +57,24 @@ def bind(kube: Kube) -> None:
     claim = kube.get("v1/PersistentVolumeClaim", "ckpt", "lab-red")
     assert claim
     nodes.bind(kube, [claim])
+
+
+@contextmanager
+def rebuilt(loop: FluxLoop | ArgoLoop, parts: tuple[str, ...], folder: Path) -> Iterator[Kube]:
+    """A plane of its own, empty at first, that has synced what the loop's deploy branch holds, as where a cluster's state was lost."""
+    plane = Plane(folder)
+    plane.up(parts, owned=True)
+    try:
+        with plane.kube() as kube:
+            again = copy.copy(loop)
+            again.plane, again.kube = plane, kube
+            nodes.create(kube, nodes.of_pools(fleet.pools(fleet.LAB / "policy", loop.cluster)))
+            again.bootstrap()
+            yield kube
+    finally:
+        plane.down()
+
+
+def names(kube: Kube) -> set[str]:
+    """The names of the runs whose Jobs stand in the workspace."""
+    return {job["metadata"]["labels"].get("taugen.dev/name") for job in kube.list("batch/v1/Job", "lab-red")}

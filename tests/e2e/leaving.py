@@ -1,4 +1,4 @@
-"""What leaves policy, in sync: what has to hold under Flux and under Argo CD alike.
+"""What leaves, in sync: what has to hold under Flux and under Argo CD alike.
 
 In: a loop. Out: assertions, played by test_flux.py and test_argocd.py.
 """
@@ -35,6 +35,19 @@ def uid(item: Object | None) -> str:
     """Of an object that has to be there."""
     assert item
     return str(item["metadata"]["uid"])
+
+
+def a_last_run(loop: Sync, kube: Kube) -> None:
+    """A workspace whose only run leaves stays in sync."""
+    loop.write("only", workspace="blue")
+    loop.publish()
+    loop.sync()
+    item = loop.object("only", "blue")
+    runs.finished(kube, item)
+    loop.fleet.commit({"workspaces/blue/only/tau.yaml": None, "workspaces/blue/only/hello.py": None})
+    loop.publish("--allow-cancel", "blue/only")
+    loop.sync()
+    runs.gone(kube, item)
 
 
 def a_workspace(loop: Sync, kube: Kube) -> None:

@@ -131,6 +131,12 @@ def _until(kube: Kube, item: Object, holds_of, what: str, seconds: float) -> Obj
     return found
 
 
+def gone(kube: Kube, item: Object) -> None:
+    """Wait until an object is pruned and its pods are gone."""
+    kube.until(kind(item), item["metadata"]["name"], item["metadata"]["namespace"], lambda found: found is None, "pruned")
+    until_no_pods(kube, item)
+
+
 def until_no_pods(kube: Kube, item: Object, but: tuple[str, ...] = (), seconds: float = 60) -> None:
     """Wait until no pod of a run is left, except those in the phases `but`."""
     end = time.monotonic() + seconds

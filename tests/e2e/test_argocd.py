@@ -110,20 +110,12 @@ def test_removing_a_live_run_is_refused_then_allowed_and_pruned(loop: ArgoLoop, 
     assert runs.live(kube, item)
     loop.publish("--allow-cancel", "red/to-go")
     loop.sync()
-    gone(kube, item)
+    runs.gone(kube, item)
 
 
 def test_a_workspace_without_runs_stays_synced(loop: ArgoLoop, kube: Kube):
     """Its path holds one constant object: Argo CD prunes nothing where a folder is gone."""
-    loop.write("only", workspace="blue")
-    loop.publish()
-    loop.sync()
-    item = loop.object("only", "blue")
-    runs.finished(kube, item)
-    loop.fleet.commit({"workspaces/blue/only/tau.yaml": None, "workspaces/blue/only/hello.py": None})
-    loop.publish("--allow-cancel", "blue/only")
-    loop.sync()
-    gone(kube, item)
+    leaving.a_last_run(loop, kube)
 
 
 def test_a_run_that_cannot_be_applied_does_not_stop_the_others(loop: ArgoLoop, kube: Kube):
@@ -182,13 +174,7 @@ def drop(loop: ArgoLoop, kube: Kube, *names: str) -> None:
     loop.publish(*(word for name in names for word in ("--allow-cancel", f"red/{name}")))
     loop.sync()
     for item in items:
-        gone(kube, item)
-
-
-def gone(kube: Kube, item: Object) -> None:
-    """Wait until an object is pruned and its pods are gone."""
-    kube.until(runs.kind(item), item["metadata"]["name"], item["metadata"]["namespace"], lambda found: found is None, "pruned")
-    runs.until_no_pods(kube, item)
+        runs.gone(kube, item)
 
 
 def forbid(kube: Kube, prefix: str) -> None:

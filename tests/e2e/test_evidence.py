@@ -4,14 +4,13 @@
 checkpoints, its logs and its result are real.
 """
 
-import copy
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.e2e import fleet, lab, nodes, runs, trainer
-from tests.e2e.collected import Evidence, bind
+from tests.e2e import lab, runs, trainer
+from tests.e2e.collected import Evidence, bind, names, rebuilt
 from tests.e2e.kube import Kube, Object, holds
 from tests.e2e.loop import FluxLoop
 from tests.e2e.plane import Plane
@@ -171,19 +170,10 @@ def test_a_cluster_that_is_rebuilt_from_git_starts_no_finished_run_again(evidenc
     live = write(loop, "alive")
     runs.running(kube, live, 1)
     done = {"hardy", "urgent", "brittle"}
-    other = Plane(tmp_path / "rebuilt")
-    other.up(WITH, owned=True)
-    try:
-        with other.kube() as fresh:
-            rebuilt = copy.copy(loop)
-            rebuilt.plane, rebuilt.kube = other, fresh
-            nodes.create(fresh, nodes.of_pools(fleet.pools(fleet.LAB / "policy", loop.cluster)))
-            rebuilt.bootstrap()
-            bind(fresh)
-            assert runs.running(fresh, live, 1)
-            names = {job["metadata"]["labels"].get("taugen.dev/name") for job in fresh.list("batch/v1/Job", "lab-red")}
-            assert "alive" in names
-            assert not names & done
-            assert holds(fresh.get("kueue.x-k8s.io/v1beta2/ClusterQueue", "steady"), "Active")
-    finally:
-        other.down()
+    with rebuilt(loop, WITH, tmp_path / "rebuilt") as fresh:
+        bind(fresh)
+        assert runs.running(fresh, live, 1)
+        found = names(fresh)
+        assert "alive" in found
+        assert not found & done
+        assert holds(fresh.get("kueue.x-k8s.io/v1beta2/ClusterQueue", "steady"), "Active")

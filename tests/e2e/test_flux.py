@@ -66,7 +66,7 @@ def test_removing_a_live_run_is_refused_then_allowed_and_pruned(loop: FluxLoop, 
     assert runs.live(kube, item)
     loop.publish("--allow-cancel", "red/to-go")
     loop.sync()
-    gone(kube, item)
+    runs.gone(kube, item)
 
 
 def test_cancelled_stops_a_run(loop: FluxLoop, kube: Kube):
@@ -108,15 +108,7 @@ def test_a_queued_run_leaves_the_kustomization_ready(loop: FluxLoop, kube: Kube)
 
 def test_a_workspace_without_runs_stays_synced(loop: FluxLoop, kube: Kube):
     """Its path holds one constant object: Flux fails on a path that is empty."""
-    loop.write("only", workspace="blue")
-    loop.publish()
-    loop.sync()
-    item = loop.object("only", "blue")
-    runs.finished(kube, item)
-    loop.fleet.commit({"workspaces/blue/only/tau.yaml": None, "workspaces/blue/only/hello.py": None})
-    loop.publish("--allow-cancel", "blue/only")
-    loop.sync()
-    gone(kube, item)
+    leaving.a_last_run(loop, kube)
 
 
 def test_a_workspace_that_leaves_keeps_its_namespace_and_claims(loop: FluxLoop, kube: Kube):
@@ -134,10 +126,4 @@ def cancel(loop: FluxLoop, kube: Kube, name: str) -> None:
     loop.fleet.commit({str(file.relative_to(loop.fleet.path)): file.read_text() + "cancelled: true\n"})
     loop.publish()
     loop.sync()
-    gone(kube, item)
-
-
-def gone(kube: Kube, item: Object) -> None:
-    """Wait until an object is pruned and its pods are gone."""
-    kube.until(runs.kind(item), item["metadata"]["name"], item["metadata"]["namespace"], lambda found: found is None, "pruned")
-    runs.until_no_pods(kube, item)
+    runs.gone(kube, item)

@@ -1,10 +1,9 @@
 """A cluster whose state is thrown away and rebuilt from Git by Argo CD: the queue comes back, what is over does not start again."""
 
-import copy
 from pathlib import Path
 
-from tests.e2e import fleet, lab, nodes, runs
-from tests.e2e.collected import Evidence, bind
+from tests.e2e import lab, runs
+from tests.e2e.collected import Evidence, bind, names, rebuilt
 from tests.e2e.kube import Kube, holds
 from tests.e2e.loop import ArgoLoop
 from tests.e2e.plane import Plane
@@ -29,21 +28,11 @@ def test_a_cluster_that_is_rebuilt_from_git_starts_no_finished_run_again(plane: 
     evidence.advance()
     for item in (over, failed):
         kube.until(runs.kind(item), item["metadata"]["name"], item["metadata"]["namespace"], lambda old: old is None, "pruned")
-    other = Plane(tmp_path / "rebuilt")
-    other.up(WITH, owned=True)
-    try:
-        with other.kube() as fresh:
-            rebuilt = copy.copy(loop)
-            rebuilt.plane, rebuilt.kube = other, fresh
-            nodes.create(fresh, nodes.of_pools(fleet.pools(fleet.LAB / "policy", loop.cluster)))
-            before = loop.head()
-            rebuilt.bootstrap()
-            assert loop.head() == before
-            assert runs.running(fresh, alive, 1)
-            names = {job["metadata"]["labels"].get("taugen.dev/name") for job in fresh.list("batch/v1/Job", "lab-red")}
-            assert names == {"alive"}
-            queues = fresh.list("kueue.x-k8s.io/v1beta2/ClusterQueue")
-            assert queues
-            assert all(holds(queue, "Active") for queue in queues)
-    finally:
-        other.down()
+    before = loop.head()
+    with rebuilt(loop, WITH, tmp_path / "rebuilt") as fresh:
+        assert loop.head() == before
+        assert runs.running(fresh, alive, 1)
+        assert names(fresh) == {"alive"}
+        queues = fresh.list("kueue.x-k8s.io/v1beta2/ClusterQueue")
+        assert queues
+        assert all(holds(queue, "Active") for queue in queues)
