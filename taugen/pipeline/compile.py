@@ -14,7 +14,6 @@ from taugen.load.tree import Unreadable
 from taugen.pipeline.code import gather
 from taugen.pipeline.project import Project, workspace_of
 from taugen.render import overlay
-from taugen.render.platform import render_platform
 from taugen.render.run import render_run
 from taugen.render.types import Rendered
 from taugen.resolve.code import CodeInput, plan
@@ -158,6 +157,8 @@ class Compiler:
 
         Objects are judged only where policy has no error: what broken policy renders would repeat the finding in other words.
         """
+        from taugen.render.platform import render_platform
+
         findings = self.judge_policy()
         sound = not has_errors([*self.project.findings, *findings])
         out: list[Rendered] = []

@@ -4,17 +4,20 @@ In: a parsed document. Out: a `Parsed` (kind, name, and the item if its spec cou
 head gives one finding, not also those of its body.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from pydantic import ValidationError
 
 from taugen.diag import Diagnostic
 from taugen.load.nodes import Document
-from taugen.policy import errors, hints, model
+from taugen.policy import hints, model
 from taugen.policy.set import Item
 from taugen.words import Json, Path, confusables, dotted, names, suggest
 from taugen.words.errors import shown
+
+if TYPE_CHECKING:
+    from taugen.policy import errors
 
 _TOP = ("apiVersion", "kind", "metadata", "spec")
 _TEXTS: dict[str, Path] = {
@@ -107,6 +110,8 @@ def _top_level(document: Document, kind: str) -> list[Diagnostic]:
     for key in document.data:
         if key in _TOP:
             continue
+        from taugen.policy import errors
+
         near = suggest.closest(key, _TOP)
         hint = "move it below spec" if key in errors.fields(model.KINDS[kind], ()) else f"a document has {', '.join(_TOP)}"
         if near and not hint.startswith("move"):
@@ -169,6 +174,8 @@ def _spec(document: Document, kind: str) -> tuple[model.Spec | None, list[Diagno
         return kind_model.model_validate(data), _traps(document, set())
     except ValidationError as error:
         faults = error.errors(include_url=False)
+    from taugen.policy import errors
+
     found = errors.findings(document, ("spec",), kind_model, faults, guide=lambda *mistake: _guide(kind, *mistake))
     return _salvaged(kind_model, data, errors.dropped(faults)), [*found, *_traps(document, {f.path for f in found})]
 
@@ -197,7 +204,7 @@ def _holds_fault(value: Json, drop: set[Path], here: Path) -> bool:
     return here in drop or (isinstance(value, list) and any((*here, at) in drop for at in range(len(value))))
 
 
-def _guide(kind: str, path: Path, mistake: str, value: object) -> errors.Words | None:
+def _guide(kind: str, path: Path, mistake: str, value: object) -> "errors.Words | None":
     """Words for what people write who know other systems, or a later release of this one."""
     field = path[-1] if path else ""
     if mistake == "extra_forbidden" and (later := hints.later_field(kind, path)) is not None:

@@ -1,6 +1,7 @@
 """Runs the rules of a stage, in their registered order.
 
-In: a document, a resolved run, a policy or objects. Out: findings. A rule never sees the findings of another.
+In: a document, a resolved run, a policy or objects. Out: findings. A rule never sees the findings of another. The rules on policy are
+loaded when policy is judged: they are half of all, and the check of a pull request that changes runs does without them.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from taugen.policy.set import Policy
 from taugen.render.types import Rendered
 from taugen.resolve.run import ResolvedRun
 from taugen.spec.rundoc import RunDoc
-from taugen.validate.rules import document, objects, policy, run
+from taugen.validate.rules import document, objects, run
 
 
 def check_document(doc: RunDoc, policies: Policy) -> list[Diagnostic]:
@@ -25,6 +26,8 @@ def check_run(resolved: ResolvedRun, policies: Policy) -> list[Diagnostic]:
 
 def check_policy(policies: Policy) -> list[Diagnostic]:
     """Findings of the rules on policy documents."""
+    from taugen.validate.rules import policy
+
     return [found for rule in policy.RULES for found in rule.check(policies)]
 
 
