@@ -34,11 +34,9 @@ def unchanged(request: Request, opened: Opened) -> Outcome | Look | None:
     project = None if request.full or request.allow or request.accept else head(opened)
     if project is None or (request.to or project.url) is not None:
         return None
-    target = Target.of(opened.repo, request.branch or project.branch, None)
-    tip = target.tip()
+    target, tip = Target.here(opened.repo, request.branch or project.branch)
     if tip is None:
         return None
-    target.guard(tip, request.accept)
     look = Look(target, tip)
     memory = branch.memory_of(opened.repo, tip, project.name)
     if memory is None or memory.compiler != COMPILER:

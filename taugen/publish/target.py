@@ -24,19 +24,44 @@ class Target(Struct, frozen=True):
     @classmethod
     def of(cls, repo: Path, name: str, remote: str | None) -> "Target":
         """Check what is asked for. Raises `Refused` (exit 2) for no branch name, and for a branch that is checked out."""
-        ref = f"refs/heads/{name}"
-        plain = name.replace("-", "").replace("_", "").isalnum() and name.isascii()
-        if name.startswith("-") or (not plain and git.run(["check-ref-format", ref], cwd=repo, check=False).code):
-            raise Refused(f"{name!r} is no branch name", code=2)
+        target = cls(repo, _named(repo, name), remote)
         if remote is None:
-            out = git.run(["for-each-ref", "--format=%(HEAD) %(worktreepath)", ref], cwd=repo).out.decode("utf-8", "replace")
-            head, trees = out[:1] == "*", out[1:].strip()
-            if not out:  # HEAD may name a branch that has no commit yet
-                head = git.run(["symbolic-ref", "-q", "HEAD"], cwd=repo, check=False).out.decode("utf-8", "replace").strip() == ref
-            if head or trees:
-                hint = "the deploy tree has a branch of its own that nobody checks out: name another with --branch, or leave this one"
-                raise Refused(f"{name} is checked out{f' in {trees}' if trees else ''}", hint=hint, code=2)
-        return cls(repo, name, remote)
+            target._look()
+        return target
+
+    @classmethod
+    def here(cls, repo: Path, name: str) -> "tuple[Target, str | None]":
+        """A branch of the repository itself and its tip, guarded if there is one: by one question to git where it has nothing more to
+        say of them. Raises `Refused` as `of` and `guard` do."""
+        target = cls(repo, _named(repo, name), None)
+        found = target._look()
+        tip, last = (found.get(target.ref), found.get(target.seen)) if found is not None else (target.tip(), target.last())
+        if tip is not None:
+            target.hold(tip, last)
+        return target, tip
+
+    def _look(self) -> dict[str, str] | None:
+        """The commits of the branch and of the one seen last, where they are; None where git warns of them, or they are no commits. Raises
+        `Refused` for a branch that is checked out."""
+        form = "--format=%(HEAD)%(refname) %(objecttype) %(objectname) %(worktreepath)%00"
+        got = git.run(["for-each-ref", form, self.ref, self.seen], cwd=self.repo)
+        found: dict[str, str] = {}
+        kinds = set()
+        for line in got.out.decode("utf-8", "replace").split("\0\n")[:-1]:
+            name, kind, commit, place = line[1:].split(" ", 3)
+            if name == self.ref and (line[0] == "*" or place):
+                raise self._in_use(place)
+            found[name] = commit
+            kinds.add(kind)
+        if self.ref not in found:  # HEAD may name a branch that has no commit yet
+            head = git.run(["symbolic-ref", "-q", "HEAD"], cwd=self.repo, check=False).out.decode("utf-8", "replace").strip()
+            if head == self.ref:
+                raise self._in_use("")
+        return None if got.err or kinds - {"commit"} else found
+
+    def _in_use(self, place: str) -> Refused:
+        hint = "the deploy tree has a branch of its own that nobody checks out: name another with --branch, or leave this one"
+        return Refused(f"{self.name} is checked out{f' in {place}' if place else ''}", hint=hint, code=2)
 
     @property
     def ref(self) -> str:
@@ -66,7 +91,14 @@ class Target(Struct, frozen=True):
     def guard(self, tip: str | None, accept: str | None) -> None:
         """Raise `Refused` if the branch was set back, rewritten or deleted since this repository saw it, unless `accept` names what stands
         there."""
-        last = git.find(self.repo, self.seen)
+        self.hold(tip, self.last(), accept)
+
+    def last(self) -> str | None:
+        """The tip that this repository published or saw last."""
+        return git.find(self.repo, self.seen)
+
+    def hold(self, tip: str | None, last: str | None, accept: str | None = None) -> None:
+        """`guard`, where the tip seen last is known."""
         if last is None or last == tip or accept == (tip or "none") or (tip is not None and git.is_ancestor(self.repo, last, tip)):
             return
         if tip is None:
@@ -91,6 +123,13 @@ class Target(Struct, frozen=True):
 
     def remember(self, tip: str | None) -> None:
         """Keep the tip that was published or found."""
-        last = git.find(self.repo, self.seen)
+        last = self.last()
         if tip is not None and tip != last:
             fastimport.update_ref(self.repo, self.seen, tip, last)
+
+
+def _named(repo: Path, name: str) -> str:
+    plain = name.replace("-", "").replace("_", "").isalnum() and name.isascii()
+    if name.startswith("-") or (not plain and git.run(["check-ref-format", f"refs/heads/{name}"], cwd=repo, check=False).code):
+        raise Refused(f"{name!r} is no branch name", code=2)
+    return name

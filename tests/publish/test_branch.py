@@ -3,6 +3,7 @@
 import pytest
 
 from taugen.diag import Refused
+from taugen.load.git import GitError
 from tests.gitkit import git, make_bare, write
 from tests.publish.kit import PROTEIN, SPEECH, WHISPER, Fleet, added, job, messages, rules
 
@@ -204,6 +205,12 @@ def test_a_branch_that_another_worktree_has_checked_out(fleet, tmp_path):
     assert (refused.code, str(tmp_path / "look") in refused.message) == (2, True)
 
 
+def test_a_worktree_whose_name_is_two_lines(fleet, tmp_path):
+    fleet.git("worktree", "add", "-q", str(tmp_path / "look\nrefs heads"), "deploy")
+    refused = fleet.refused()
+    assert (refused.code, "deploy is checked out" in refused.message) == (2, True)
+
+
 @pytest.mark.parametrize("name", ["-x", "a..b", "a b", "refs/heads/x~", "", "@{-1}", "a.lock"])
 def test_what_is_no_branch_name(new, name):
     if name:
@@ -247,6 +254,23 @@ def test_a_rewritten_branch_with_an_edited_file(fleet):
     fleet.git("update-ref", "refs/heads/deploy", rewritten)
     refused = fleet.refused(accept=rewritten)
     assert [found.span.file for found in refused.findings] == [QUEUE]
+
+
+@pytest.mark.parametrize("content", ["no commit\n", "", "0123456789012345678901234567890123456789\n"])
+def test_what_was_seen_last_can_not_be_read(fleet, content):
+    """The proof that nobody set the branch back would be missing: nothing is taken for granted."""
+    fleet.commit({OTHER: job("other")})
+    fleet.publish()
+    seen = next((fleet.path / ".git/refs/taugen/seen").iterdir())
+    kept = seen.read_text()
+    seen.write_text(content)
+    with pytest.raises((Refused, GitError)):
+        fleet.publish()
+    fleet.git("update-ref", "refs/heads/deploy", "deploy~1")
+    with pytest.raises((Refused, GitError)):
+        fleet.publish()
+    seen.write_text(kept)
+    assert fleet.refused().code == 4
 
 
 def test_a_deleted_branch_is_noticed(fleet):
