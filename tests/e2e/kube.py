@@ -106,9 +106,9 @@ class Kube:
             if refused.code != 404:
                 raise
 
-    def patch(self, kind: str, name: str, namespace: str, change: object, part: str = "") -> Object:
-        """JSON merge patch of an object, or of a part such as `status`."""
-        path = self._path(kind, namespace, name) + (f"/{part}" if part else "")
+    def patch(self, kind: str, name: str, namespace: str, change: object, part: str = "", *, dry: bool = False) -> Object:
+        """JSON merge patch of an object, or of a part such as `status`; `dry`: judged, not stored."""
+        path = self._path(kind, namespace, name) + (f"/{part}" if part else "") + ("?dryRun=All" if dry else "")
         answer: Object = self.request("PATCH", path, change, "application/merge-patch+json")
         return answer
 
@@ -141,16 +141,18 @@ class Kube:
                 item = self.get(kind, name, namespace)
         return item
 
-    def until_refused(self, action: Callable[[], object], seconds: float = 30) -> None:
-        """Repeat a request until it is refused: an admission policy counts a moment after it was made. Raises TimedOut."""
+    def until_refused(self, action: Callable[[], object], by: str = "", seconds: float = 30) -> None:
+        """Repeat a request until it is refused, in words that hold `by`: an admission policy counts a moment after it was made. Raises
+        TimedOut."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             try:
                 action()
-            except Refused:
-                return
+            except Refused as refused:
+                if by in refused.message:
+                    return
             time.sleep(0.2)
-        raise TimedOut(f"after {seconds:.0f} s the request is still accepted")
+        raise TimedOut(f"after {seconds:.0f} s the request is not refused{f' by {by}' if by else ''}")
 
     def path(self, item: Object) -> str:
         """URL path of an object."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import fleet, nodes, runs
-from tests.e2e.agents import POLICY, Agent, pod_on, token
+from tests.e2e.agents import ACCOUNT, POLICY, Agent, pod_on, token
 from tests.e2e.fleet import LAB, Fleet
 from tests.e2e.kube import Kube, Object, Refused, TimedOut, holds
 from tests.e2e.lab import FLUX, Lab
@@ -40,8 +40,10 @@ class HealthLab(Lab):
 
 
 @pytest.fixture(scope="module")
-def _lab(kube: Kube, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthLab]:
+def _lab(kube: Kube, plane: Plane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthLab]:
     made = HealthLab(tmp_path_factory.mktemp("health") / "fleet", kube)
+    until_held(kube, plane, ACCOUNT, "", {"spec": {"unschedulable": True}})
+    until_held(kube, plane, "taugen-node-problem-detector", "status", {"status": {"conditions": []}})
     yield made
     for item in made.health:
         if item["kind"] != "Namespace":
@@ -145,10 +147,16 @@ def account(plane: Plane, secret: str) -> Kube:
     return Kube(plane.site.port("api"), plane.site.certs.authority, token=secret)
 
 
-def refusal(client: Kube, name: str, part: str, change: Object) -> str:
-    """Why the API server refuses a patch; empty where it takes it."""
+def until_held(kube: Kube, plane: Plane, name: str, part: str, change: Object) -> None:
+    """Wait until the admission policy of an account counts, which is a moment after it was made."""
+    with account(plane, token(kube, name)) as client:
+        kube.until_refused(lambda: client.patch("v1/Node", NODES[0], "", change, part, dry=True), by="ValidatingAdmissionPolicy")
+
+
+def refusal(client: Kube, name: str, part: str, change: Object, *, dry: bool = False) -> str:
+    """Why the API server refuses a patch; empty where it takes it. `dry`: a node that should not take it stays as it is if it does."""
     try:
-        client.patch("v1/Node", name, "", change, part)
+        client.patch("v1/Node", name, "", change, part, dry=dry)
     except Refused as refused:
         return refused.message
     return ""
@@ -160,7 +168,7 @@ def test_the_runner_s_account_may_do_its_work_on_its_own_node(lab: HealthLab, ku
         for what, (part, change) in ours(mine, kube).items():
             assert refusal(client, mine, part, change) == "", what
         for what, (part, change) in patches(mine, kube).items():
-            assert "ValidatingAdmissionPolicy 'taugen-gpu-health'" in refusal(client, mine, part, change), what
+            assert "ValidatingAdmissionPolicy 'taugen-gpu-health'" in refusal(client, mine, part, change, dry=True), what
         with pytest.raises(Refused):
             client.delete("v1/Node", mine)
         for path in ("/api/v1/secrets", "/api/v1/namespaces/lab-red/pods", "/api/v1/namespaces/taugen-health/secrets"):
@@ -172,18 +180,18 @@ def test_it_may_do_nothing_to_another_node(lab: HealthLab, kube: Kube, plane: Pl
     other = "h100-a-1"
     with account(plane, token(kube, pod=pod_on(kube, "h100-a-0"))) as client:
         for what, (part, change) in {**ours(other, kube), **patches(other, kube)}.items():
-            assert "only the node that its pod runs on" in refusal(client, other, part, change), what
+            assert "only the node that its pod runs on" in refusal(client, other, part, change, dry=True), what
     with account(plane, token(kube, pod=pod_on(kube, other))) as client:
         for what, (part, change) in ours(other, kube).items():
             assert refusal(client, other, part, change) == "", what
         part, change = ours("h100-a-0", kube)["sets its taint"]
-        assert "only the node that its pod runs on" in refusal(client, "h100-a-0", part, change)
+        assert "only the node that its pod runs on" in refusal(client, "h100-a-0", part, change, dry=True)
 
 
 def test_a_token_that_names_no_node_may_do_nothing(lab: HealthLab, kube: Kube, plane: Plane):
     with account(plane, token(kube)) as client:
         for what, (part, change) in ours("h100-a-0", kube).items():
-            assert "only the node that its pod runs on" in refusal(client, "h100-a-0", part, change), what
+            assert "only the node that its pod runs on" in refusal(client, "h100-a-0", part, change, dry=True), what
 
 
 def test_others_are_not_held_by_the_policy(lab: HealthLab, kube: Kube):
@@ -199,11 +207,11 @@ def test_node_problem_detector_may_set_its_conditions_on_its_own_node(lab: Healt
     deadlock = ("status", {"status": {"conditions": [*conditions, {"type": "KernelDeadlock", "status": "False"}]}})
     with account(plane, secret) as client:
         assert refusal(client, mine, *deadlock) == ""
-        assert "only the node that its pod runs on" in refusal(client, "h100-b-1", *deadlock)
+        assert "only the node that its pod runs on" in refusal(client, "h100-b-1", *deadlock, dry=True)
         for what in ("says it is not ready", "takes resources away"):
-            assert "taugen-node-problem-detector" in refusal(client, mine, *patches(mine, kube)[what]), what
-        assert "others'" in refusal(client, mine, *ours(mine, kube)["sets its condition"])
-        assert "forbidden" in refusal(client, mine, *ours(mine, kube)["sets its taint"])
+            assert "taugen-node-problem-detector" in refusal(client, mine, *patches(mine, kube)[what], dry=True), what
+        assert "others'" in refusal(client, mine, *ours(mine, kube)["sets its condition"], dry=True)
+        assert "forbidden" in refusal(client, mine, *ours(mine, kube)["sets its taint"], dry=True)
 
 
 # ---------------------------------------------------------------------------------------------------------------- play
