@@ -3,7 +3,7 @@
 In: how many overlays to render. Out: seconds a Job, or why there is no number. The overlay does a part of what taugen does for a run: a
 name, a namespace, labels, an image, arguments, resources by a patch, a ConfigMap of two files. Nothing is validated and nothing is
 committed. Rendering is measured both ways and the quicker one counts: one process for all overlays through a kustomization that lists
-them, and one process an overlay, as Argo CD does it.
+them, and one process an overlay, as Argo CD does it. The one process takes longer for each the more there are.
 """
 
 import shutil
@@ -75,7 +75,7 @@ def measure(overlays: int) -> Result:
             return Result(None, f"skipped: kubectl kustomize failed: {error.stderr.decode()[:200]}")
     quick, how = min((together, "one process for all"), (single, "one process an overlay"))
     other = max(together, single) / overlays * 1000
-    return Result(quick / overlays, f"{overlays} overlays rendered, {how} (the other way: {other:.1f} ms), scaled linearly")
+    return Result(quick / overlays, f"{overlays:,} overlays rendered, {how} (the other way: {other:.1f} ms), scaled linearly")
 
 
 def _write(root: Path, overlays: int) -> None:
