@@ -55,6 +55,7 @@ def test_each_library_for_the_outside_has_one_place():
     assert importers("git") == {"load/history"}
     assert importers("kubernetes") == {"collect/api", "pipeline/doctor"}
     assert importers("urllib3") == {"collect/api", "collect/metrics", "pipeline/doctor"}
+    assert importers("cryptography") == {"evidence/sshsig"}
     assert importers("urllib.request") == set()
     assert importers("socket") == set()
 
