@@ -33,12 +33,13 @@ WHERE = Where(CLUSTER, {objects.NAMESPACE: objects.WORKSPACE})
 
 
 class Live:
-    """Attempts that live, and what happens to them next."""
+    """Attempts that live, and what happens to them next, `rate` times a second by the clock of the API server too: a day that goes by in a
+    minute would make the collector do every few seconds what it does every hour."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, rate: float) -> None:
         # Digests are spread over the folders of the branch, as real ones are.
         self.names = [f"load{n}-{sha256(str(n).encode()).hexdigest()[:8]}" for n in range(count)]
-        self.turn = 0
+        self.turn, self.rate = 0, rate
 
     def all(self):
         """Every attempt as it stands: submitted, admitted, with a pod that runs."""
@@ -48,23 +49,24 @@ class Live:
             admitted = [condition("QuotaReserved", "True", 2), condition("Admitted", "True", 3)]
             yield job
             yield objects.workload(f"job-{name}-1-1a2b3", f"w-{name}", f"{name}-1", f"j-{name}", conditions=admitted, admission=ADMISSION)
-            yield self.pod(name, 0)
+            yield self.pod(name, 0, 4)
 
-    def pod(self, name: str, n: int) -> dict:
-        out = objects.pod(f"{name}-1-0-{n:05}", f"p-{name}-{n}", run=name, phase="Running", containerStatuses=[running(4 + n)])
+    def pod(self, name: str, n: int, minute: float) -> dict:
+        out = objects.pod(f"{name}-1-0-{n:05}", f"p-{name}-{n}", run=name, phase="Running", containerStatuses=[running(minute)])
         out["metadata"]["annotations"] = {"padding": "x" * 3000}
         return out
 
     def next(self) -> dict:
         """A change that makes an event: a note, a pod, a turn of the queue."""
         self.turn += 1
+        minute = 5 + self.turn / self.rate / 60
         name = self.names[self.turn % len(self.names)]
         if self.turn % 3 == 0:
-            return note(f"{name}.{self.turn}", f"j-{name}", about_name=f"{name}-1", minute=5 + self.turn % 600)
+            return note(f"{name}.{self.turn}", f"j-{name}", about_name=f"{name}-1", minute=minute)
         if self.turn % 3 == 1:
-            return self.pod(name, self.turn)
+            return self.pod(name, self.turn, minute)
         load = objects.workload(f"job-{name}-1-1a2b3", f"w-{name}", f"{name}-1", f"j-{name}")
-        return changed(load, conditions=[condition("Evicted", "True", self.turn % 1000, "ClusterQueueStopped", "stopped")])
+        return changed(load, conditions=[condition("Evicted", "True", minute, "ClusterQueueStopped", "stopped")])
 
 
 def spent(pid: int) -> tuple[float, int]:
@@ -113,7 +115,7 @@ def config(lab: Lab) -> Path:
 
 def measure(attempts: int, rate: float, seconds: float, folder: Path) -> dict[str, float]:
     """Run it; the figures."""
-    store, live = fakeapi.Store(bookmark=5.0), Live(attempts)
+    store, live = fakeapi.Store(bookmark=5.0), Live(attempts, rate)
     with fakeapi.serving(store) as address:
         lab = Lab(folder, store, address)
         lab.states = {name: {} for name in live.names}

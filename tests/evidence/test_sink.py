@@ -272,7 +272,7 @@ def test_pushes_are_counted_with_those_of_others(tmp_path, remote):
     append(one, evidencekit.files())
     for number in range(1, 6):
         append(other, evidencekit.files(OTHER, number))
-    assert one.wait() == 0.0
+    assert one.wait() == 10.0
     one.branch()
     assert one.wait() == 60.0
     now[0] = 130.0
@@ -288,7 +288,18 @@ def test_the_budget_is_six_in_a_minute():
         now += waits[-1]
         budget.saw(now)
         now += 1
-    assert waits == [0.0] * 6 + [54.0] + [0.0] * 5 + [54.0, 0.0]
+    assert waits == [0.0] + [9.0] * 13
+
+
+def test_one_push_more_is_made_up_for_by_all_that_follow():
+    """Not by one that waits twice as long."""
+    budget, now, at = Budget(), 0.0, []
+    for extra in (False, True, *[False] * 10):
+        now += 0.0 if extra else budget.wait(now)
+        budget.saw(now)
+        at.append(now)
+    assert at == pytest.approx([0, 0, 12, 24, 36, 48, 60, 66, 72, 84, 96, 108])
+    assert all(sum(start <= one < start + 60 for one in at) <= 6 for start in at)
 
 
 @pytest.mark.parametrize("bad", [("Tau-X", "a\nTau-Run: forged"), ("Tau X", "a"), ("Tau-X", "\x00")])
