@@ -13,6 +13,17 @@ from taugen.spec.spellings import MOUNT_KEYS, RENAMES, SPECIAL
 from taugen.words import Path, dotted, suggest
 from taugen.words.names import printable
 
+_HEAD = {
+    **dict.fromkeys(("cpu", "numcpus", "cpucount", "vcpus"), "write cpus"),
+    **dict.fromkeys(("mem", "ram"), "write memory"),
+    **dict.fromkeys(("gpu", "gpus", "numgpus", "gpucount"), "remove it: the head gets no GPU; compute.gpus is for each worker"),
+}
+"""Keys of `compute.head`, whose fields are named as those of the workers around it: a name from there is not meant."""
+_GIT = {
+    **dict.fromkeys(("repo", "repository", "remote", "uri"), "url"),
+    **dict.fromkeys(("branch", "commit", "revision", "rev", "sha", "tag", "hash"), "ref"),
+}
+
 
 def _plain(key: str) -> str:
     return key.replace("-", "").replace("_", "").casefold()
@@ -26,7 +37,17 @@ def explain(section: Path, key: str) -> tuple[str, str, Path | None]:
     for known in here:
         if _plain(known) == plain:
             return message, f"write {known}", (*section, known)
+    if section == ("code", "git") and (said := _GIT.get(plain)) is not None:
+        return message, "write ref: the full commit SHA" if said == "ref" else "write url", (*section, said)
+    if section == ("compute", "head") and plain in _HEAD:
+        return message, _HEAD[plain], None
     meaning = FOREIGN.get(plain)
+    if section and meaning is not None and meaning.field == section:
+        # `environment` below `runtime`: it is already there, so the section's keys say more.
+        near = suggest.closest(key, here) or next((k for k in here if plain.startswith(k)), None)
+        if near is None:
+            return message, f"the keys of {dotted(section)} are {', '.join(here)}", None
+        return message, f"write {dotted((*section, near))}", (*section, near)
     if (not section or (elsewhere := _elsewhere(plain)) is None) and meaning is not None:
         return message, meaning.hint, meaning.field
     if (elsewhere := _elsewhere(plain)) is not None:

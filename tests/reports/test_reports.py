@@ -160,8 +160,10 @@ def test_six_wrong_keys_are_six_findings(tmp_path):
 
 def test_a_launcher_that_is_not_built_is_refused_at_its_line(tmp_path):
     repo = repository(tmp_path / "r", "17-processes-in-all", "accelerate.yaml", "climate")
-    (one,) = found(repo)
-    assert (one["severity"], one["rule"], one["line"], one["path"]) == ("error", "not-yet", 6, "execution.launcher")
+    launcher, total = found(repo)
+    assert (launcher["severity"], launcher["rule"], launcher["line"], launcher["path"]) == ("error", "not-yet", 6, "execution.launcher")
+    assert (total["severity"], total["line"], total["path"]) == ("error", 9, "execution.configs.num_processes")
+    assert {"8", "16"} <= set(re.findall(r"\d+", total["message"]))
 
 
 def test_processes_in_all_are_computed(tmp_path):

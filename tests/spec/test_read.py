@@ -212,6 +212,10 @@ class TestFindings:
             ("compute: {memory: 1e400}", 'compute.memory: "inf" is not a quantity', "write a number and a unit without anything else, such as 64Gi, 500m or 8"),  # noqa: E501
             ("run: {entrypoint: [a, [b]]}", "run.entrypoint: an entrypoint is a file or a command as a list, a list with something else than single values", "write train.py, or [python, -m, package.train]"),  # noqa: E501
             ("labels: [a]", "labels is a list, but a mapping is wanted", "write NAME: value lines below it"),
+            ("compute: {head: {cpu: 2}}", "unknown key cpu in compute.head", "write cpus"),
+            ("compute: {head: {gpus: 1}}", "unknown key gpus in compute.head", "remove it: the head gets no GPU; compute.gpus is for each worker"),  # noqa: E501
+            ("runtime: {environment: {A: b}}", "unknown key environment in runtime", "write runtime.env"),
+            (f"code: {{git: {{url: 'https://x.example/y', commit: {'a' * 40}}}}}", "unknown key commit in code.git", "write ref: the full commit SHA"),  # noqa: E501
             ("name: ''", "name is empty", "write a value, or remove the line"),
             ("storage: {mounts: [{name: My_Vol, storage: s, path: /x}]}", "storage.mounts[0].name is not a lower-case name", "write lower-case letters, digits and -, such as scratch-1"),  # noqa: E501
         ],

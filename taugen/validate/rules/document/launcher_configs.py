@@ -20,6 +20,7 @@ from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.spec.rundoc import RunDoc
 from taugen.validate.rules.document._numbers import not_finite
+from taugen.validate.rules.document.launcher_processes import gpus_of
 from taugen.words import Path
 from taugen.words.errors import shown
 from taugen.words.regex import regex
@@ -38,19 +39,25 @@ OWN: Mapping[str, str] = {
 """torchrun's flags that taugen writes, and what to write instead."""
 _STRANGE: Mapping[str, str] = {
     "num-processes": "write execution.processes_per_node: the processes of one node, not of all",
-    "num-machines": "write execution.nodes",
-    **dict.fromkeys(("machine-rank", "main-process-ip", "main-process-port"), "remove it: taugen sets it"),
+    "num-gpus": "write execution.processes_per_node",
+    **dict.fromkeys(("num-machines", "num-nodes"), "write execution.nodes"),
+    **dict.fromkeys(("machine-rank", "main-process-ip", "main-process-port", "hostfile"), "remove it: taugen sets it"),
 }
-"""Flags of other launchers (Accelerate) that torchrun would refuse when the pod starts."""
+"""Flags of other launchers (Accelerate, DeepSpeed) that torchrun would refuse when the pod starts."""
+_LATER = ("accelerate", "deepspeed")
+"""Launchers that are refused with torchrun as the way out: their flags of place and number have to go, too."""
 SECTIONS = ("torch_config", "scaling_config", "failure_config")
 _COMPUTED = {"num_workers": "write compute.workers", "resources_per_worker": "write compute.gpus and compute.cpus"}
 
 
 def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
     """By launcher; none on a job means python."""
-    del policy
     execution = doc.spec.execution
-    if execution is None or not execution.configs or doc.lost(("execution", "launcher")):
+    if execution is None or not execution.configs:
+        return
+    if doc.lost(("execution", "launcher")):
+        if (launcher := doc.document.text(doc.as_typed(("execution", "launcher")))) in _LATER:
+            yield from _counted(doc, execution.configs, launcher, policy)
         return
     if execution.launcher == "ray-train":
         yield from _sections(doc, execution.configs)
@@ -58,6 +65,26 @@ def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
         yield from _flags(doc, execution.configs, torchrun=execution.launcher == "torchrun")
     for path in not_finite(_CONFIGS, execution.configs):
         yield doc.finding(ID, path, "this number is not finite", hint="write a finite number, or quote it as text")
+
+
+def _counted(doc: RunDoc, configs: Mapping[str, object], launcher: str, policy: Policy) -> Iterator[Diagnostic]:
+    """Flags by which another launcher is told what the document says in fields of its own."""
+    execution = doc.spec.execution
+    assert execution is not None
+    nodes = execution.nodes or 1
+    each = execution.processes_per_node or gpus_of(doc, policy)
+    ours: dict[str, int] = {"num-machines": nodes, "nnodes": nodes, "num-nodes": nodes}
+    ours |= {"num-processes": nodes * each, "num-gpus": each} if each else {}
+    for key, value in configs.items():
+        name = key.replace("_", "-")
+        hint = _STRANGE.get(name) or OWN.get(name)
+        if hint is None:
+            continue
+        text = f"taugen sets {launcher}'s --{name} itself"
+        if name in ours and str(value) != str(ours[name]):
+            how = f"{nodes} x {each} processes are" if name == "num-processes" else "the document says"
+            text = f"{key} is {shown(str(value))}, but {how} {ours[name]}"
+        yield doc.finding(ID, (*_CONFIGS, key), text, hint=hint, key=True)
 
 
 def _flags(doc: RunDoc, configs: Mapping[str, object], *, torchrun: bool) -> Iterator[Diagnostic]:

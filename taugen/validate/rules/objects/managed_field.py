@@ -2,7 +2,7 @@
 
 Kueue suspends and resumes a run and writes node selectors and scheduling gates at admission. Where the manifest says any of it too, each
 re-apply takes it back: the running pods are killed, or the apply is refused for as long as the run lives. A live object's own keys
-(`kueue.x-k8s.io/workload`) make admission fail for good.
+(`kueue.x-k8s.io/workload`) make admission fail for good. `managedBy` keeps the controller off: nothing would ever start.
 
 Breaks:
 
@@ -23,12 +23,13 @@ from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render.types import Object, Rendered
 from taugen.validate.rules.objects import _pods
+from taugen.words import Path
 
 ID = "managed-field"
 OF_SPEC = frozenset(("suspend", "selector", "manualSelector", "clusterSelector", "jobId"))
+OF_JOB = frozenset(("suspend", "selector", "manualSelector", "managedBy"))
 OF_POD = frozenset(("nodeSelector", "schedulingGates", "nodeName"))
 WORKLOAD = "kueue.x-k8s.io/workload"
-MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 
 
 def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]:  # noqa: ARG001
@@ -39,8 +40,11 @@ def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]: 
             yield _pods.finding(ID, item, ("status",), "status is the controllers' own")
         for field in sorted(OF_SPEC & spec.keys()):
             yield _pods.finding(ID, item, ("spec", field), f"{field} is set by Kueue or the controller")
-        if spec.get("managedBy", MULTIKUEUE) != MULTIKUEUE:
+        if "managedBy" in spec:
             yield _pods.finding(ID, item, ("spec", "managedBy"), f"managedBy is {spec['managedBy']}, which keeps every controller off")
+        for path, inner in _inside(item.kind, spec):
+            for field in sorted(OF_JOB & inner.keys()):
+                yield _pods.finding(ID, item, (*path, field), f"{field} inside is set by the controller of the {item.kind}")
         for where, keys in (("labels", _pods.labels_of(item)), ("annotations", _pods.annotations_of(item))):
             for key in _workload(keys):
                 yield _pods.finding(ID, item, ("metadata", where, key), f"{key} is written by Kueue alone")
@@ -50,6 +54,16 @@ def check(objects: Sequence[Rendered], policy: Policy) -> Iterator[Diagnostic]: 
             yield pod.finding(ID, ("spec", field), f"{field} of a pod template is written by Kueue at admission", hint)
         for key in _workload(pod.annotations):
             yield pod.finding(ID, ("metadata", "annotations", key), f"{key} is written by Kueue alone")
+
+
+def _inside(kind: str, spec: Object) -> Iterator[tuple[Path, Object]]:
+    """The specs of the Jobs that a JobSet makes, and of the cluster that a RayJob makes."""
+    if kind == "JobSet":
+        for at, job in enumerate(_pods.sequence(spec.get("replicatedJobs"))):
+            template = _pods.mapping(_pods.mapping(job).get("template"))
+            yield ("spec", "replicatedJobs", at, "template", "spec"), _pods.mapping(template.get("spec"))
+    elif kind == "RayJob":
+        yield ("spec", "rayClusterSpec"), _pods.mapping(spec.get("rayClusterSpec"))
 
 
 def _workload(keys: Object) -> list[str]:

@@ -108,6 +108,9 @@ class TestLaunchers:
             ("launcher: torchrun, configs: {standalone: ''}", "job", ["standalone"]),
             ("launcher: torchrun, configs: {num_processes: 4, main-process-ip: x}", "job", ["num_processes", "main-process-ip"]),
             ("launcher: python, configs: {num_processes: 4}", "job", []),
+            ("launcher: torchrun, configs: {num_gpus: 4, num_nodes: 2, hostfile: x}", "job", ["num_gpus", "num_nodes", "hostfile"]),
+            ("launcher: accelerate, configs: {num-machines: 1, mixed_precision: bf16}", "job", ["num-machines"]),
+            ("launcher: deepspeed, configs: {num_gpus: 4, zero_stage: 3}", "job", ["num_gpus"]),
             (
                 "launcher: torchrun, configs: {nproc_per_node: 4, rdzv-id: x, master_port: 1, module: ''}",
                 "job",
@@ -123,7 +126,7 @@ class TestLaunchers:
         ],
     )
     def test_configs_by_launcher(self, text: str, kind: str, expected: list[str]) -> None:
-        found = [d for d in execution(text, kind) if not d.startswith("n ")]
+        found = [d for d in execution(text, kind) if not d.startswith("n ") and d != "e not-yet execution.launcher"]
         assert sorted(found) == sorted(f"e launcher-configs execution.configs.{key}" for key in expected)
 
 

@@ -78,7 +78,14 @@ def container(text: str) -> str:
     [
         (JOB, "{spec: {manualSelector: true}}", "managed-field", "manualSelector is set by"),
         (JOB, "{spec: {managedBy: lab.example/other}}", "managed-field", "lab.example/other, which keeps"),
-        (JOB, "{spec: {managedBy: kueue.x-k8s.io/multikueue}}", "", ""),
+        (JOB, "{spec: {managedBy: kueue.x-k8s.io/multikueue}}", "managed-field", "multikueue, which keeps"),
+        (RAY, "{spec: {rayClusterSpec: {managedBy: kueue.x-k8s.io/multikueue}}}", "managed-field", "controller of the RayJob"),
+        (
+            JOBSET,
+            "[{op: add, path: /spec/replicatedJobs/0/template/spec/suspend, value: false}]",
+            "managed-field",
+            "suspend inside is set by the controller of the JobSet",
+        ),
         (JOB, "{status: {active: 1}}", "managed-field", "status is"),
         (JOB, "{metadata: {annotations: {kueue.x-k8s.io/workload: w}}}", "managed-field", "written by Kueue alone"),
         (PODS, "{spec: {nodeSelector: {a: b}}}", "managed-field", "nodeSelector of a pod template"),
