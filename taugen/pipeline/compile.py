@@ -57,6 +57,10 @@ class _Work(Struct):
     run: ResolvedRun | None = None
     sound: bool = False
     rendered: list[Rendered] = field(default_factory=list)
+    before: Sequence[Rendered] = ()
+    """The objects without overlays."""
+    judged: list[Diagnostic] = field(default_factory=list)
+    """What was found at the objects."""
 
 
 class Compiler:
@@ -128,16 +132,30 @@ class Compiler:
 
     def _patch(self, work: "_Work") -> None:
         if work.run is not None and work.sound:
+            work.before = work.rendered
             work.rendered, found = overlay.apply(self.project.overlays, work.run.cluster, work.rendered, self.used)
             work.findings += found
 
     def _check(self, work: "_Work") -> None:
         if not self._held(work):
-            work.findings += self.validate(work.rendered)
+            work.judged += self.validate(work.rendered)
 
     def _judge_objects(self, work: "_Work") -> None:
         if work.sound and not self._held(work):
-            work.findings += engine.check_objects(work.rendered, self.policy)
+            work.judged += engine.check_objects(work.rendered, self.policy)
+        if work.judged and work.run is not None:
+            work.findings += self._blamed(work.judged, work.run.cluster, work.before)
+
+    def _blamed(self, findings: Sequence[Diagnostic], cluster: str, before: Sequence[Rendered]) -> list[Diagnostic]:
+        """Findings at objects, those that an overlay caused at its patch."""
+        if not self.project.overlays.by_cluster.get(cluster):
+            return list(findings)
+        from taugen.pipeline.blame import blamed
+
+        def judge(objects: Sequence[Rendered]) -> list[Diagnostic]:
+            return [*self.validate(objects), *engine.check_objects(objects, self.policy)]
+
+        return blamed(findings, self.project.overlays, cluster, before, judge)
 
     def _held(self, work: "_Work") -> bool:
         """Whether an error in policy holds the run back: what its objects show of that would be a second finding."""
@@ -163,14 +181,18 @@ class Compiler:
         sound = not has_errors([*self.project.findings, *findings])
         out: list[Rendered] = []
         rendered = render_platform(self.policy)
-        for cluster in sorted(self.policy.clusters):
-            objects = [r for r in rendered if r.path.startswith(f"{cluster}/")]
+        before = {c: [r for r in rendered if r.path.startswith(f"{c}/")] for c in sorted(self.policy.clusters)}
+        judged: list[Diagnostic] = []
+        for cluster, objects in before.items():
             mine, more = overlay.apply(self.project.overlays, cluster, objects, self.used)
             out += mine
-            findings += [*more, *(self.validate(mine) if sound else [])]
+            findings += more
+            judged += self.validate(mine) if sound else []
         if sound:
-            findings += engine.check_objects(out, self.policy)
-        return out, ordered(findings)
+            judged += engine.check_objects(out, self.policy)
+        for cluster, objects in before.items() if judged else ():
+            judged = self._blamed(judged, cluster, objects)
+        return out, ordered([*findings, *judged])
 
     def idle_patches(self) -> list[Diagnostic]:
         """Patches that were for no object, once platform and every run are compiled."""

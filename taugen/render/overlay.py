@@ -7,7 +7,7 @@ a word, a cost for objects that no patch is for.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 
 from msgspec import Struct, field
@@ -178,13 +178,14 @@ def _patched(patch: Patch, obj: Object, found: list[Diagnostic]) -> Object:
     except (MergeError, PatchError) as error:
         found.append(patch.finding("overlay-patch", f"{error.message} (in {_shown(obj)})", error.path, error.hint))
         return obj
-    lost = _lost(obj, changed)
-    if lost is None:
-        return changed
-    path = _place(patch, lost)
+    lost = list(_lost(obj, changed))
     hint = "leave it out: a patch never renames, and what taugen and Kueue know an object by stays"
-    found.append(patch.finding("overlay-identity", f"the patch would change {lost[-1]} of {_shown(obj)}", path, hint))
-    return obj
+    places: set[Path] = set()
+    for one in lost:
+        if (path := _place(patch, one)) not in places:
+            places.add(path)
+            found.append(patch.finding("overlay-identity", f"the patch would change {one[-1]} of {_shown(obj)}", path, hint))
+    return obj if lost else changed
 
 
 def _one(patch: Patch, obj: Object, kind: str) -> Object:
@@ -194,29 +195,27 @@ def _one(patch: Patch, obj: Object, kind: str) -> Object:
 
 
 def _shown(obj: Object) -> str:
-    metadata = obj["metadata"]
-    name = metadata.get("name") if isinstance(metadata, dict) else ""
-    return f"{obj['kind']} {name}"
+    """The object's kind, not its name: a patch of ten thousand Jobs has one finding."""
+    return f"a {obj['kind']}"
 
 
-def _lost(before: Object, after: Object) -> Path | None:
-    """The first part of an object's identity that a patch would change."""
+def _lost(before: Object, after: Object) -> Iterator[Path]:
+    """The parts of an object's identity that a patch would change."""
     for key in ("apiVersion", "kind"):
         if before.get(key) != after.get(key):
-            return (key,)
+            yield (key,)
     old, new = before.get("metadata"), after.get("metadata")
     if old is new:
-        return None
+        return
     was, now = _mapping(old), _mapping(new)
     for key in ("name", "namespace"):
         if was.get(key) != now.get(key):
-            return ("metadata", key)
+            yield ("metadata", key)
     for part in ("labels", "annotations"):
         values, changed = _mapping(was.get(part)), _mapping(now.get(part))
         for key in sorted({*values, *changed}):
             if (key.startswith(_OURS) or key in _KUEUE) and values.get(key) != changed.get(key):
-                return ("metadata", part, key)
-    return None
+                yield ("metadata", part, key)
 
 
 def _mapping(value: Json) -> Object:

@@ -260,7 +260,7 @@ def test_patches_that_can_not_be_read(text, rule, path, line, words):
 @pytest.mark.parametrize(
     ("text", "rule", "path", "words"),
     [
-        (ON_JOB + "{kind: CronJob}\n", "overlay-identity", "patch.kind", "would change kind of Job train-1"),
+        (ON_JOB + "{kind: CronJob}\n", "overlay-identity", "patch.kind", "would change kind of a Job"),
         (ON_JOB + "{metadata: {name: other}}\n", "overlay-identity", "patch.metadata.name", "would change name"),
         (ON_JOB + "{metadata: {namespace: other}}\n", "overlay-identity", "patch.metadata.namespace", "would change namespace"),
         (
@@ -284,7 +284,7 @@ def test_patches_that_can_not_be_read(text, rule, path, line, words):
             "patch.spec.template.spec.containers[0]",
             "name, which is missing",
         ),
-        (ON_JOB + "[{op: remove, path: /spec/nope}]\n", "overlay-patch", "patch[0].path", "there is no /spec/nope (in Job train-1)"),
+        (ON_JOB + "[{op: remove, path: /spec/nope}]\n", "overlay-patch", "patch[0].path", "there is no /spec/nope (in a Job)"),
         (
             "target: {kind: PodTemplate, name: train-1}\npatch: [{op: remove, path: /spec/nope}]\n",
             "overlay-patch",

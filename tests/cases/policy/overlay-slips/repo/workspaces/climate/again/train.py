@@ -1,0 +1,3 @@
+from grid import load
+
+print(load())
