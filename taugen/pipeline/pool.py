@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from taugen.diag import Diagnostic, Refused, Span, has_errors
 from taugen.load.fastimport import Writer, blob
+from taugen.load.mainline import Brought, Mainline
 from taugen.load.tree import GitTree
 from taugen.pipeline.compile import BATCH, Compiled, Compiler
 from taugen.pipeline.project import workspace_of
@@ -53,13 +54,16 @@ class Result(Struct):
 
 class Job(Struct):
     """What every worker needs. `known` are published runs, which are never compiled again; `commit` stands in the states of new runs;
-    `scope` is what policy errors hold back; `writer` takes the texts of new runs, None where none are wanted."""
+    `scope` is what policy errors hold back; `writer` takes the texts of new runs, None where none are wanted; `mainline` knows who
+    brought their documents, which stand below `prefix`."""
 
     compiler: Compiler
     known: frozenset[Key]
     commit: str = ""
     scope: Scope = field(default_factory=Scope)
     writer: Writer | None = None
+    mainline: Mainline | None = None
+    prefix: str = ""
 
 
 class Contents(Struct):
@@ -177,11 +181,24 @@ def compile_files(job: Job, files: Sequence[str], contents: Contents) -> list[Re
             if not wish.readable or (not wish.cancelled and wish.key not in job.known):
                 fresh.append((doc, result, len(result.wishes)))
             result.wishes.append(wish)
-    for (_, result, at), compiled in zip(fresh, job.compiler.compile_all([doc for doc, _, _ in fresh]), strict=True):
+    done = job.compiler.compile_all([doc for doc, _, _ in fresh])
+    brought = _brought(job, [one.doc.file for one in done if one.ok])
+    for (_, result, at), compiled in zip(fresh, done, strict=True):
         result.findings += compiled.findings
         if result.wishes[at].readable:
-            result.wishes[at] = _new(job, result, at, compiled, contents)
+            wish = result.wishes[at] = _new(job, result, at, compiled)
+            if wish.ok:
+                by = brought.get(compiled.doc.file)
+                result.made[wish.key] = made(compiled, job.compiler.project.name, job.commit, contents, by)
     return results
+
+
+def _brought(job: Job, documents: Sequence[str]) -> dict[str, Brought]:
+    """Who brought documents of runs that are published now."""
+    if job.writer is None or job.mainline is None or not documents:
+        return {}
+    whole = {f"{job.prefix}/{path}" if job.prefix else path: path for path in documents}
+    return {whole[path]: by for path, by in job.mainline.brought(list(whole)).items()}
 
 
 def wish_of(doc: RunDoc, policy: Policy) -> Wish:
@@ -194,8 +211,8 @@ def wish_of(doc: RunDoc, policy: Policy) -> Wish:
     return Wish(doc.file, doc.workspace, doc.name, span, doc.run, doc.digest, bool(doc.spec.cancelled), on_edit)
 
 
-def _new(job: Job, result: Result, at: int, compiled: Compiled, contents: Contents) -> Wish:
-    """The wish of a run that is not published yet: whether compiling it went well. If so, its texts are added."""
+def _new(job: Job, result: Result, at: int, compiled: Compiled) -> Wish:
+    """The wish of a run that is not published yet: whether compiling it went well."""
     wish, doc = result.wishes[at], compiled.doc
     if not compiled.ok:
         return replace(wish, ok=False)
@@ -204,13 +221,13 @@ def _new(job: Job, result: Result, at: int, compiled: Compiled, contents: Conten
         message = f"held back: policy that workspace {doc.workspace} needs has errors"
         result.findings.append(doc.finding("policy-errors", ("name",), message, hint="mend the policy findings of this publish"))
         return replace(wish, ok=False)
-    result.made[wish.key] = made(compiled, job.compiler.project.name, job.commit, contents)
     return wish
 
 
-def made(compiled: Compiled, project: str, commit: str, contents: Contents) -> Made:
-    """Add the texts of a compiled run, as they are published from the source commit `commit`."""
+def made(compiled: Compiled, project: str, commit: str, contents: Contents, by: Brought | None) -> Made:
+    """Add the texts of a compiled run, as they are published from the source commit `commit`; `by` brought its document."""
     assert compiled.run is not None
-    new = state.of(compiled.run, commit)
-    files = {item.path: contents.add(item.kind, file.encoded(emit(item.obj), item.source, project)) for item in compiled.rendered}
+    texts = {item.path: file.encoded(emit(item.obj), item.source, project) for item in compiled.rendered}
+    new = state.of(compiled.run, commit, state.digest_of(texts), by)
+    files = {item.path: contents.add(item.kind, texts[item.path]) for item in compiled.rendered}
     return Made(new.folder, files, new.path, contents.add(state.FOLDER, new.content(project)))

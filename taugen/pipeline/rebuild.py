@@ -20,6 +20,7 @@ from taugen.diag import Diagnostic, Refused, Span
 from taugen.evidence.paths import RunKey
 from taugen.evidence.store import Branch
 from taugen.load import git
+from taugen.load.mainline import Mainline
 from taugen.pipeline import evidence, started
 from taugen.pipeline.compile import Compiled, Compiler
 from taugen.pipeline.opening import Opened
@@ -186,7 +187,7 @@ class _Work:
     def doubt(self, state: RunState, about: Seen, found: Compiled, action: Action | None, number: int) -> str:
         """Why a run that is not over can't come back with the bytes that it had; empty if nothing speaks against it."""
         assert found.run is not None
-        if states.of(found.run, state.commit).body != state.body:
+        if state.body not in self.bodies(found, state.commit):
             return "it is not over, and compiled anew it is another: by another version of taugen, or with other policy"
         if _follows(about, action) and about.tried[-1].history.superseded:
             # The branch held it, and it was made of checkpoints that may have been fewer than those of now.
@@ -194,6 +195,15 @@ class _Work:
         if _follows(about, action) and not about.tried[-1].recorded:
             return f"attempt {number} failed, and the collector has not written its record yet"
         return ""
+
+    def bodies(self, found: Compiled, commit: str) -> set[str]:
+        """What a run's state says where it was published from a commit: as it is written now, and as it was before it said who brought the
+        document and what was rendered."""
+        assert found.run is not None
+        texts = {item.path: file.encoded(emit(item.obj), item.source, self.reading.name) for item in found.rendered}
+        path = self.reading.full_path(found.doc.file)
+        by = Mainline(self.reading.repo, commit).brought([path]).get(path)
+        return {states.of(found.run, commit, states.digest_of(texts), by).body, states.of(found.run, commit).body}
 
     @staticmethod
     def made(about: Seen, found: Compiled, action: Action | None, number: int) -> tuple[int, str, list[Object]] | str:

@@ -7,6 +7,8 @@ ours.
 """
 
 import re
+from collections.abc import Mapping
+from hashlib import sha256
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from msgspec import Struct
@@ -19,6 +21,7 @@ from taugen.words import Json
 from taugen.words.emit import emit
 
 if TYPE_CHECKING:
+    from taugen.load.mainline import Brought
     from taugen.resolve.run import ResolvedRun
 
 FOLDER = ".taugen/state"
@@ -38,6 +41,7 @@ _USUAL = re.compile(
             rb"run: " + _PLAIN + rb"phase: ([a-z-]+)\nintent:\n",
             rb"  source: " + _PLAIN + rb"  commit: " + _PLAIN + rb"  digest: " + _PLAIN,
             rb"  code: (?:" + _PLAIN[:-2] + rb"|\"\")\n  policy: " + _PLAIN + rb"  compiler: " + _PLAIN,
+            rb"(?:  (?:rendered|author|approver|pullRequest): [^\n]+\n)*",
             rb"object: " + _PLAIN + rb"cluster: " + _PLAIN + rb"attempt: (\d+)\nresumeFrom: [^\n]*\n",
             rb"needs:\n((?:- " + _PLAIN + rb")*)",
         )
@@ -113,16 +117,21 @@ def state_path(workspace: str, run: str) -> str:
     return f"{FOLDER}/{workspace}/{run[-8:-6]}/{run}.yaml"
 
 
-def of(run: "ResolvedRun", commit: str) -> RunState:
-    """The state of a run that is published now, from the source commit `commit`."""
+def of(run: "ResolvedRun", commit: str, rendered: str = "", by: "Brought | None" = None) -> RunState:
+    """The state of a run that is published now, from the source commit `commit`. `rendered` is the digest of its objects (`digest_of`),
+    `by` says who brought its document; what is not known is left out."""
     doc = run.doc
     code = run.code.tree.digest() if run.code.tree is not None else run.code.commit or ""
     refs = references(run)
+    told: dict[str, Json] = {"rendered": rendered}
+    if by is not None:
+        told |= {"author": by.author, "approver": by.approver, "pullRequest": by.pull}
     document: dict[str, Json] = {
         "run": doc.run_id,
         "phase": "live",
         "intent": {
             "source": doc.file, "commit": commit, "digest": doc.digest, "code": code, "policy": run.policy_digest, "compiler": __version__,
+            **{name: value for name, value in told.items() if value},
         },
         "object": doc.run,
         "cluster": run.cluster,
@@ -135,6 +144,12 @@ def of(run: "ResolvedRun", commit: str) -> RunState:
     return RunState(
         doc.workspace, doc.name, doc.run, doc.digest, doc.file, commit, run.cluster, "live", 1, run.policy_digest, code, refs, body
     )
+
+
+def digest_of(files: Mapping[str, bytes]) -> str:
+    """The digest of a run's objects: the sha256 of the lines that ``sha256sum`` prints of their files, by name."""
+    lines = [f"{sha256(content).hexdigest()}  {path.rpartition('/')[2]}\n" for path, content in sorted(files.items())]
+    return sha256("".join(lines).encode()).hexdigest()
 
 
 def references(run: "ResolvedRun") -> tuple[Reference, ...]:
