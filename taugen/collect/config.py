@@ -23,7 +23,8 @@ class Settings:
 
     `namespaces` maps each namespace that is read to its workspace. Without `deploy_url` or `evidence_url` the branch is one of `repo`.
     `log_every` are the seconds of a log that one file covers; `log_store` takes whole logs; `mounts` maps ``<namespace>/<claim>`` to a
-    folder on this machine that holds the claim's files. `signing_key` is the file of an SSH key.
+    folder on this machine that holds the claim's files. `versions` are those of the platform's parts by policy. `signing_key` is the file
+    of an SSH key.
     """
 
     cluster: str
@@ -40,6 +41,7 @@ class Settings:
     log_store: str | None = None
     mounts: Mapping[str, Path] = field(default_factory=dict)
     prices: Mapping[str, float] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
     signing_key: Path | None = None
     interval: float = INTERVAL
     watch: float | None = None
@@ -67,7 +69,7 @@ def _wrong(body: Mapping[str, Json], cluster: str) -> list[str]:
     namespaces = shape.at(body, "namespaces")
     if not isinstance(namespaces, dict) or not all(isinstance(workspace, str) for workspace in namespaces.values()) or not namespaces:
         wrong.append("namespaces is not {NAMESPACE: WORKSPACE}")
-    for key in ("queries", "mounts", "prices"):
+    for key in ("queries", "mounts", "prices", "versions"):
         if shape.at(body, key) is not None and not isinstance(shape.at(body, key), dict):
             wrong.append(f"{key} is not an object")
     for key in ("interval", "watch"):
@@ -98,6 +100,7 @@ def _settings(body: Mapping[str, Json]) -> Settings:
         log_store=shape.text(body, "logs", "store") or None,
         mounts={name: Path(str(folder)) for name, folder in shape.mapping(body, "mounts").items()},
         prices={name: float(price) for name, price in prices.items()},
+        versions={name: str(version) for name, version in shape.mapping(body, "versions").items()},
         signing_key=Path(signing) if signing else None,
         interval=float(interval) if isinstance(interval, int | float) else INTERVAL,
         watch=float(watch) if isinstance(watch, int | float) else None,

@@ -63,13 +63,19 @@ def finish(tracked: Tracked, intent: bytes | None, branch: Branch, *, book: Book
         checkpoints=tuple(gathered.checkpoints),
         metrics={"rows": [*gathered.rows], "samples": [*gathered.samples]},
         logs=(*_logs(attempt, book, branch), *tracked.wholes),
-        platform={"kubernetes": around.version} if around.version else {},
+        platform=_platform(around, settings),
         cohorts=around.cohorts,
         prices=settings.prices,
         collector=__version__,
         missing=tuple(sorted(gathered.lost)),
     )
     return gathered.files | {attempt.record: record.content(record.build(attempt, meant, happened, extras))}
+
+
+def _platform(around: Around, settings: Settings) -> dict[str, Json]:
+    """The version of Kubernetes as the API server tells it, and those of the other parts as policy declares them: no API tells those."""
+    told: dict[str, Json] = {"kubernetes": around.version} if around.version else {}
+    return told | ({"declared": dict(settings.versions)} if settings.versions else {})
 
 
 def told(attempt: AttemptKey, book: Book, branch: Branch) -> list[Event]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 Obj = Mapping[str, Json]
 _SEEN = (
-    "admission", "checkpoints", "execution", "interruptions", "logs", "metrics.samples", "platform", "runtime.command", "runtime.env",
-    "runtime.imageDigests", "runtime.secrets", "usage",
+    "admission", "checkpoints", "execution", "interruptions", "logs", "metrics.samples", "platform.kubernetes", "runtime.command",
+    "runtime.env", "runtime.imageDigests", "runtime.secrets", "usage",
 )  # fmt: skip
 """What the collector verifies, where there is any of it."""
 _RECLAIMED = ("InCohortReclamation", "InCohortReclaimWhileBorrowing", "InCohortFairSharing")
@@ -32,9 +32,9 @@ _RECLAIMED = ("InCohortReclamation", "InCohortReclaimWhileBorrowing", "InCohortF
 @dataclass(frozen=True, slots=True)
 class Extras:
     """What stands beside the events: complete checkpoints; `metrics` with `rows` of the program's history and `samples` of Prometheus;
-    `logs` [{path, sha256, bytes, redactions}]; versions of the platform by name; the cohort of each ClusterQueue, empty for one without,
-    None where nobody could look; prices of a GPU hour by flavor; the collector's version; what could not be captured (what, why); the
-    prediction made before."""
+    `logs` [{path, sha256, bytes, redactions}]; versions of the platform by name, with those that policy declares below `declared`; the
+    cohort of each ClusterQueue, empty for one without, None where nobody could look; prices of a GPU hour by flavor; the collector's
+    version; what could not be captured (what, why); the prediction made before."""
 
     checkpoints: Sequence["Checkpoint"] = ()
     metrics: Obj = field(default_factory=dict)

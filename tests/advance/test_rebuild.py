@@ -5,6 +5,7 @@ from unittest import mock
 
 import pytest
 
+from taugen.load.mainline import Brought, Mainline
 from taugen.pipeline import source
 from taugen.policy import load
 from taugen.publish import state
@@ -89,6 +90,28 @@ def test_what_is_over_does_not_start_again(story, end):
     story.fleet.commit({DOC: text})
     outcome = story.fleet.publish()
     assert ([wish.name for wish in outcome.plan.ended_before], outcome.commit) == (["ant"], None)
+
+
+def test_a_state_of_before_it_said_who_and_what_comes_back_too(new):
+    """Published by an earlier taugen, which did not write these lines."""
+    with mock.patch.object(state, "of", lambda run, commit, *_, of=state.of: of(run, commit)):
+        new.publish()
+    story = Story(new)
+    story.intent(*new.live().values())
+    for run in new.live().values():
+        assert "author" not in run.body
+        story.tell(run, *STARTED)
+    wanted = lose(story)
+    assert new.publish().code == 0
+    assert new.tree() == wanted
+    settled(story)
+
+
+def test_one_that_names_somebody_else_does_not(story, taugen):
+    """Whoever writes the evidence of a cluster can't change who answers for a run."""
+    lose(story)
+    with mock.patch.object(Mainline, "brought", lambda _, paths: {path: Brought("Mallory") for path in paths}):
+        assert "compiled anew it is another" in story.fleet.refused().findings[0].message
 
 
 def test_a_failed_run_goes_on_with_its_next_attempt(story):

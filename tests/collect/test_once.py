@@ -37,7 +37,7 @@ def finished(lab):
 
 def test_a_finished_attempt_is_written_at_once(lab):
     finished(lab)
-    commit = lab.collector(prices={"h100": 2.5}).once()
+    commit = lab.collector(prices={"h100": 2.5}, versions={"kueue": "0.19"}).once()
     assert commit
     branch = lab.branch()
     assert branch.tip == commit
@@ -48,7 +48,7 @@ def test_a_finished_attempt_is_written_at_once(lab):
     assert (history.state, history.failure.exit_code) == ("failed", 3)
     record = branch.record(attempt)
     assert record["completeness"]["missing"] == []
-    assert (record["platform"], record["admission"]["borrowed"]) == ({"kubernetes": "v1.36.3"}, False)
+    assert (record["platform"], record["admission"]["borrowed"]) == ({"kubernetes": "v1.36.3", "declared": {"kueue": "0.19"}}, False)
     assert branch.intent(RUN)["attempt"] == 1
     log = branch.read_many(branch.logs(attempt))
     assert b"hello" in log[0]

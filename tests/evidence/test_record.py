@@ -104,7 +104,7 @@ EXTRAS = Extras(
         {"path": "b.txt", "sha256": "1" * 64, "bytes": 3, "redactions": 1},
         {"path": "a.txt", "sha256": "2" * 64, "bytes": 3, "redactions": 0},
     ),
-    platform={"kueue": "0.19.0"},
+    platform={"kubernetes": "v1.36.3", "declared": {"kueue": "0.19"}},
     prices={"h100": 3.6},
     collector="0.1",
 )
@@ -166,7 +166,7 @@ def test_every_section_of_a_run_that_failed_after_an_interruption():
     assert [one["step"] for one in made["checkpoints"]] == [10, 20]
     assert [one["path"] for one in made["logs"]] == ["a.txt", "b.txt"]
     assert made["completeness"] == {"complete": True, "missing": []}
-    seen = ["admission", "checkpoints", "execution", "interruptions", "logs", "metrics.samples", "platform", "usage"]
+    seen = ["admission", "checkpoints", "execution", "interruptions", "logs", "metrics.samples", "platform.kubernetes", "usage"]
     assert made["verified"] == sorted([*seen, *(f"runtime.{part}" for part in ("command", "env", "imageDigests", "secrets"))])
 
 

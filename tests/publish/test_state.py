@@ -1,15 +1,20 @@
 """States and commit messages: written and read back, whatever is in them; nothing that a file name or a run could smuggle in."""
 
+from hashlib import sha256
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from taugen.load.nodes import parse
 from taugen.publish import state, trailers
 from taugen.publish.state import RunState
 from taugen.publish.trailers import Memory
 from taugen.render import file
-from tests.publish.kit import DOWNSCALE, WHISPER
+from tests.publish.kit import DOWNSCALE, WHISPER, job
+
+OTHER = "workspaces/protein/other/tau.yaml"
 
 HEX = st.text("0123456789abcdef", min_size=40, max_size=64)
 WORD = st.text("abcdefghijklmnopqrstuvwxyz0123456789-", min_size=1, max_size=20)
@@ -35,6 +40,34 @@ def test_a_published_state_holds_what_later_stages_need(fleet):
     text = fleet.show(run.path)
     for part in ("checkpoint:", "every: 20m", "request:", "nodes: 2", "gpuClass: h200-141gb", "needs:"):
         assert part in text
+
+
+def intent(fleet, run):
+    documents, _ = parse("state", fleet.show(run.path).encode())
+    return documents[0].data["intent"]
+
+
+def test_it_says_who_brought_the_document_and_what_was_rendered(fleet):
+    run = fleet.live()[DOWNSCALE]
+    said = intent(fleet, run)
+    assert (said["author"], said.get("approver"), said.get("pullRequest")) == ("Ada", None, None)
+    files = {path: fleet.show(path) for path in fleet.manifests(run)}
+    lines = "".join(f"{sha256(text.encode()).hexdigest()}  {path.rpartition('/')[2]}\n" for path, text in sorted(files.items()))
+    assert said["rendered"] == sha256(lines.encode()).hexdigest()
+
+
+def test_a_pull_request_that_was_merged_is_named(fleet):
+    fleet.commit({OTHER: job("other")}, "Add a run (#12)\n\nReviewed-by: Grace Hopper <grace@example.org>")
+    fleet.publish()
+    said = intent(fleet, fleet.live()["protein/other"])
+    assert (said["author"], said["approver"], said["pullRequest"]) == ("Ada", "Grace Hopper", "#12")
+    # A later pass over everything says the same of a run that was never published.
+    fleet.commit({"README.md": "x\n"}, "Merge pull request #13 from somebody")
+    again = fleet.copy(fleet.path.parent / "again")
+    for ref in again.git("for-each-ref", "--format=%(refname)", "refs/taugen", "refs/heads/deploy").splitlines():
+        again.git("update-ref", "-d", ref)
+    again.publish()
+    assert intent(again, again.live()["protein/other"]) == {**said, "commit": again.git("rev-parse", "HEAD")}
 
 
 def test_the_short_way_to_read_a_state_reads_the_same(fleet, monkeypatch):
