@@ -43,12 +43,14 @@ def command(
     report = check(project)
     if against is not None:
         return _against(project, report, against, Path(output), only_check=only_check, color=color)
-    if _errors(project, report, color=color):
-        return 1
     if output == "-":
         assert run is not None
+        if _errors(project, tree.of_run(project, report, run), color=color):
+            return 1
         click.echo(tree.one(project, report, run), nl=False)
         return 0
+    if _errors(project, report, color=color):
+        return 1
     change = tree.compare(project, tree.texts(project, report), Path(output))
     return _done(change, output, only_check=only_check)
 

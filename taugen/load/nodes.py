@@ -103,6 +103,17 @@ class Document(Struct):
         node = self.node(path)
         return cast("str", node.value) if isinstance(node, ScalarNode) else None
 
+    def line_span(self, path: Path, at: int) -> Span | None:
+        """Where line `at` (from 0) of the block of text at `path` stands; None where the text is not written line by line (``|``)."""
+        node = self.node(path)
+        if not isinstance(node, ScalarNode) or node.style != "|":
+            return None
+        line = int(node.start_mark.line) + 1 + at
+        lines = self.source.split("\n")
+        if line >= len(lines) or not (text := lines[line].rstrip("\r")).strip():
+            return None
+        return Span(self.file, line + 1, len(text) - len(text.lstrip()) + 1, line + 1, len(text) + 1)
+
     def span(self, path: Path = (), *, key: bool = False) -> Span:
         """Where the value at `path` stands (`key`: where its key stands); the nearest enclosing place if the path is not in the text."""
         node: Node = self.root

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from taugen.diag import Diagnostic, Refused, Span
+from taugen.diag import Diagnostic, Refused, Severity, Span
 from taugen.pipeline.check import Report
 from taugen.pipeline.compile import Compiled
 from taugen.pipeline.naming import matching
@@ -127,6 +128,21 @@ def find(project: Project, report: Report, run: str) -> list[Compiled]:
     """The documents that RUN names: workspace/name, workspace/name/digest8, an object's name, or a path. Raises `Refused`."""
     chosen = matching([one.doc for one in report.compiled], run, project.root)
     return [one for one in report.compiled if any(one.doc is doc for doc in chosen)]
+
+
+def of_run(project: Project, report: Report, run: str) -> Report:
+    """The report without what was found in other runs' documents: that does not keep this one from being shown."""
+    try:
+        chosen = find(project, report, run)
+    except Refused:
+        if report.count(Severity.ERROR):
+            return report  # its document may be the one that can't be read
+        raise
+    own = {finding for one in chosen for finding in one.findings}
+    others = set(project.documents()) - {one.doc.document.file for one in chosen}
+    of_others = {finding for one in report.compiled for finding in one.findings} - own
+    kept = tuple(one for one in report.findings if one not in of_others and one.span.file not in others)
+    return replace(report, findings=kept)
 
 
 def one(project: Project, report: Report, run: str) -> str:

@@ -10,6 +10,7 @@ import posixpath
 
 from taugen.render.expand import escape
 from taugen.render.frame import MASTER_PORT, Frame
+from taugen.resolve import trials
 from taugen.resolve.run import EnvVar, ResolvedRun
 from taugen.words import Json, quantity
 from taugen.words.canonical import jcs
@@ -193,9 +194,8 @@ def _tune(run: ResolvedRun, values: dict[str, str]) -> None:
 
 
 def _trial(run: ResolvedRun) -> dict[str, Json]:
-    """CPUs and GPUs of one trial: as many trials share a worker as `max_concurrent_trials` needs, no more."""
-    at_once = run.program.tune.get("max_concurrent_trials")
-    share = max(1, -(-int(at_once) // run.nodes)) if isinstance(at_once, int) else 1
+    """CPUs and GPUs of one trial: as many trials share a worker as run at once, no more."""
+    share = max(1, -(-trials.at_once(run.program) // run.nodes))
     cpus = int(quantity.parse(run.worker.cpu_limit or run.worker.cpu))
     out: dict[str, Json] = {"cpu": max(1, cpus // share)}
     if run.gpus:

@@ -228,7 +228,9 @@ def _no_effect(draft: Draft) -> None:
         (("run", "ttl_seconds_after_finished"), "finished runs are removed by the commit that retires them, not by a TTL"),
         (("metrics", "offload"), "the collector reads metrics.history itself; nothing is uploaded by the run"),
     ):
-        if draft.get(path) not in (MISSING, None, {}):
+        value = draft.get(path)
+        # What is no number of seconds has a finding of its own.
+        if value not in (MISSING, None, {}) and (path[0] != "run" or (value.__class__ is int and value > 0)):
             draft.add(
                 "without-effect", path, f"{dotted(path)}: {message}", "it may stay; removing it is another run", Severity.NOTE, key=True
             )

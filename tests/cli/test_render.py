@@ -64,6 +64,17 @@ def test_one_run(taugen, acme):
     assert taugen("render", "-o", "-", cwd=acme).code == 2
 
 
+def test_one_run_is_shown_beside_a_broken_one(taugen, acme):
+    other = acme / "workspaces/research/broken/tau.yaml"
+    other.parent.mkdir()
+    for text in ("name: broken\n", "name: [\n"):
+        other.write_text(text)
+        ran = taugen("render", "-o", "-", "research/first-run", cwd=acme)
+        assert (ran.code, [doc["kind"] for doc in yaml.safe_load_all(ran.out)]) == (0, ["ConfigMap", "Job"])
+        ran = taugen("render", "-o", "-", str(other), cwd=acme)
+        assert (ran.code, ran.out, "broken/tau.yaml:1" in ran.err) == (1, "", True)
+
+
 def test_nothing_is_written_if_there_is_an_error(taugen, acme, tmp_path):
     document = acme / "workspaces/research/first-run/tau.yaml"
     document.write_text(document.read_text().replace("cpus: 1", "cpus: 99"))

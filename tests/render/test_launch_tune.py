@@ -81,7 +81,8 @@ def test_wrong_arguments_of_a_sampler_are_named(tmp_path: Path) -> None:
     ("gpus", "at_once", "nodes", "wanted"),
     [
         (1, 4, 4, {"cpu": 12, "gpu": 1}),
-        (8, 8, 1, {"cpu": 1, "gpu": 1}),
+        (8, 5, 1, {"cpu": 2, "gpu": 1}),
+        (8, 99, 1, {"cpu": 2, "gpu": 1}),  # five trials never share a worker among 99
         (8, 3, 1, {"cpu": 4, "gpu": 2}),
         (1, 2, 1, {"cpu": 6, "gpu": 0.5}),
         (0, 5, 2, {"cpu": 4}),
@@ -89,8 +90,7 @@ def test_wrong_arguments_of_a_sampler_are_named(tmp_path: Path) -> None:
 )
 def test_trials_share_the_workers(gpus: int, at_once: int, nodes: int, wanted: dict[str, float]) -> None:
     worker = Resources("12", "1Gi", None, "1Gi", extended={"nvidia.com/gpu": gpus})
-    run = build.run(
-        kind="rayjob", nodes=nodes, worker=worker, program={"launcher": "ray-tune", "tune": {**TUNE, "max_concurrent_trials": at_once}}
-    )
+    tune = {**TUNE, "num_samples": 5, "max_concurrent_trials": at_once}
+    run = build.run(kind="rayjob", nodes=nodes, worker=worker, program={"launcher": "ray-tune", "tune": tune})
     env = {e["name"]: e.get("value") for e in environment(frame(run, 1, "", "")) if isinstance(e, dict)}
     assert json.loads(str(env["TAU_TUNE_TRIAL_RESOURCES"])) == wanted

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.spec.rundoc import RunDoc
+from taugen.words import Path, dotted
 
 ID = "code-unused"
 
@@ -40,7 +41,8 @@ def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
         return
     for field in fields:
         if getattr(code, field):
-            yield doc.finding(ID, ("code", field), f"code.{field} has no effect: {why}", hint="remove it", key=True)
+            path: Path = ("code", field)
+            yield doc.finding(ID, path, f"{dotted(doc.as_typed(path))} has no effect: {why}", hint="remove it", key=True)
 
 
 def git(doc: RunDoc) -> str | None:

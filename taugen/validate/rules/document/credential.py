@@ -20,7 +20,7 @@ Source: GitHub secret scanning patterns (public token formats); OWASP Secrets Ma
 
 from collections.abc import Iterator
 
-from taugen.diag import Diagnostic
+from taugen.diag import Diagnostic, Span
 from taugen.policy.set import Policy
 from taugen.spec.rundoc import RunDoc
 from taugen.validate.rules.document import _texts as texts
@@ -37,18 +37,38 @@ def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
     """Known shapes anywhere in the document; telling names in env, args, configs and setup."""
     del policy
     seen: set[Path] = set()
+    setup = doc.as_typed(("run", "setup")) if doc.spec.run is not None and doc.spec.run.setup is not None else None
     if credentials.may_hold(doc.document.source) or not texts.plain(doc.document):
         for path, text in texts.of(doc.document.data):
-            if (what := credentials.shape(text)) is not None:
+            if (what := credentials.shape(text)) is not None and path != setup:
                 seen.add(path)
                 yield _finding(doc, path, what)
+    if setup is not None:
+        yield from _setup(doc, setup)
     for path, what in _named(doc):
         if path not in seen:
             seen.add(path)
             yield _finding(doc, path, what)
 
 
-def _finding(doc: RunDoc, typed: Path, what: str) -> Diagnostic:
+def _setup(doc: RunDoc, typed: Path) -> Iterator[Diagnostic]:
+    """Lines of a script, each by itself: at its own place where the document has them as they are, else once for each kind."""
+    assert doc.spec.run is not None
+    text = doc.spec.run.setup or ""
+    told: set[str] = set()
+    for at, line in enumerate(text.split("\n")):
+        what = credentials.shape(line) or credentials.in_shell(line)
+        if what is None:
+            continue
+        span = doc.document.line_span(typed, at)
+        if span is not None or what not in told:
+            yield _finding(doc, typed, what, span)
+        told.add(what)
+    if not told and (what := credentials.shape(text)) is not None:
+        yield _finding(doc, typed, what)
+
+
+def _finding(doc: RunDoc, typed: Path, what: str, span: Span | None = None) -> Diagnostic:
     name = dotted(typed)
     if typed[:1] == ("code",) or typed[:2] == ("runtime", "pip"):
         hint = "remove it from the URL; " + (
@@ -56,7 +76,7 @@ def _finding(doc: RunDoc, typed: Path, what: str) -> Diagnostic:
         )
     else:
         hint = _HINT
-    return Diagnostic(ID, f"{name} looks like {what}", doc.document.span(typed), name, hint)
+    return Diagnostic(ID, f"{name} looks like {what}", span or doc.document.span(typed), name, hint)
 
 
 def _named(doc: RunDoc) -> Iterator[tuple[Path, str]]:
@@ -70,8 +90,6 @@ def _named(doc: RunDoc) -> Iterator[tuple[Path, str]]:
             yield doc.as_typed(("execution", "configs", name)), what
     if spec.run is None:
         return
-    if spec.run.setup is not None and (what := credentials.in_shell(spec.run.setup)) is not None:
-        yield doc.as_typed(("run", "setup")), what
     for field in ("entrypoint", "args"):
         words = getattr(spec.run, field)
         if isinstance(words, list):
