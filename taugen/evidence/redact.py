@@ -29,6 +29,7 @@ _COMMANDS = re.compile(
     r"(?:\bsshpass[ ]+-p[ ]?|\bmysql(?:dump|admin)?\b[^\n|]{0,200}?[ ]-p|\bredis-cli\b[^\n|]{0,200}?[ ]-a[ ]"
     r"|\b(?:docker|podman|helm|skopeo)\b[^\n|]{0,200}?[ ]-p[ ]|\blogin\s{1,20}\S{1,100}\s{1,20}password[ \t]+)[\"']?(?P<value>[^\s\"']+)"
 )
+_WANDB = re.compile(r"\bwandb[ ]login[ ](?:--?[\w=.:/-]{1,100}[ ]){0,4}(?P<value>[A-Za-z0-9_-]{32,})")
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 _DSN = re.compile(r"(?<![\w.-])[\w.-]{1,64}:(?P<value>[^\s\"']{3,128})@(?:tcp|udp|unix)\(")
 _SCHEME = re.compile(
@@ -40,7 +41,7 @@ _MORE = re.compile(
     r"|\b(?:dop|doo|dor)_v1_[0-9a-f]{40,}|\blin_api_[A-Za-z0-9]{20,}|\bglsa_[A-Za-z0-9_]{30,}|\br8_[A-Za-z0-9]{30,}|\bgsk_[A-Za-z0-9]{30,}"
     r"|\bpul-[0-9a-f]{40}|\bGOCSPX-[A-Za-z0-9_-]{20,}|\b1//0[A-Za-z0-9_-]{30,}|\bdp\.(?:pt|st|sa)\.[A-Za-z0-9]{30,}|\bPMAK-[A-Za-z0-9-]{40,}"
     r"|\b(?:pplx|xai)-[A-Za-z0-9]{30,}|\brubygems_[0-9a-f]{40,}|\bAGE-SECRET-KEY-1[A-Z0-9]{40,}|\bAQ[A-Za-z0-9]{2}8Q~[A-Za-z0-9._~-]{30,}"
-    r"|\bwandb_v1_[A-Za-z0-9_]{20,}|\bhooks\.slack\.com/(?:services|workflows)/\S{20,}|\bEAA[A-Za-z0-9]{60,}"
+    r"|\bsk-(?:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{20,}|\bwandb_v1_[A-Za-z0-9_]{20,}|\bhooks\.slack\.com/(?:services|workflows)/\S{20,}|\bEAA[A-Za-z0-9]{60,}"
 )
 _COLOR = re.compile(r"\x1b\[[0-9;]{0,12}[A-Za-z]")
 _LABEL = re.compile(r"[?&]?[A-Za-z-]{3,20}[= ]")
@@ -58,7 +59,14 @@ _MAIL = re.compile(
 )
 _AUTHORITY = re.compile(r"://[^\s/\"']*\Z")
 _LOCAL = re.compile(r"[\w.!#$&'*+/=?^`{|}~%-]")
-_RANDOM = re.compile(r"(?<![A-Za-z0-9+/_-])(?<!sha256[-:=])(?<!sha384[-:=])(?<!sha512[-:=])(?<!SHA256:)[A-Za-z0-9+/_-]{32,}={0,2}")
+_SLASHED = re.compile(
+    r"(?<![\w./-])(?:pass(?:word|wd|phrase)|pwd|secret|token|api[_-]?key)s?/(?P<value>[^\s\"'<>`/.,;:)\]}]{8,})(?![\w./-])", re.IGNORECASE
+)
+"""A name and a value with a slash between, as some programs print a login; a path goes on, or has an ending."""
+_RANDOM = re.compile(
+    r"(?<![A-Za-z0-9+/_-])(?!(?:GPU|MIG)(?:-[0-9a-f]{4,12}){5}\b)"  # which GPU it was
+    r"(?<!sha256[-:=])(?<!sha384[-:=])(?<!sha512[-:=])(?<!SHA256:)[A-Za-z0-9+/_-]{32,}={0,2}"
+)
 _LONGEST_KEY = 1 << 16
 """Characters within which a private key ends."""
 
@@ -116,9 +124,10 @@ class Redactor:
             if text[end - 1] != "@" and not text.startswith("-----", start):
                 named = _LABEL.match(text, start, end)
                 yield (start if named is None else named.end()), _run(text, end)
+        yield from (found.span("value") for found in _SLASHED.finditer(text) if _made(found["value"]))
         yield from ((found.start(), _run(text, found.end())) for found in _MORE.finditer(text))
         yield from _logins(text)
-        yield from (found.span("value") for pattern in (_QUERY, _COMMANDS, _DSN) for found in pattern.finditer(text))
+        yield from (found.span("value") for pattern in (_QUERY, _COMMANDS, _WANDB, _DSN) for found in pattern.finditer(text))
         yield from (found.span("value") for found in _SCHEME.finditer(text) if _mixed(found["value"]))
         yield from _mails(text)
         yield from (found.span() for found in _RANDOM.finditer(text) if _random(found[0]))
@@ -230,6 +239,11 @@ def _mails(text: str) -> Iterator[Span]:
 def _mixed(value: str) -> bool:
     """Whether it is no word of a sentence."""
     return any(c.isdigit() or c in "=+/_~" for c in value) or (any(c.isupper() for c in value[1:]) and any(c.islower() for c in value))
+
+
+def _made(value: str) -> bool:
+    """Whether a value beside a telling name is none that people give to files."""
+    return any(c.isdigit() for c in value) and any(c.isupper() for c in value) and any(c.islower() for c in value)
 
 
 def _random(token: str) -> bool:

@@ -23,6 +23,7 @@ SHAPED = [
     "hf_" + "QwErTyUiOp" * 3,
     "xoxb-" + "123456789012-abcdefABCDEF",
     "sk-proj-" + "Ab1" * 12,
+    "sk-ant-" + "api03-" + "abcdefghij0123456789",
     "AIza" + "Sy0123456789abcdefghijklmnopqrstuvw",
     "ya29." + "a0Ab1" * 6,
     "eyJhbGciOiJub25lIn0" + ".eyJzdWIiOiJtYWRldXAifQ" + ".bm90LWEtc2lnbmF0dXJl",
@@ -227,10 +228,17 @@ def test_a_word_that_is_the_argument_or_the_other_of_a_pair_is_gone(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["token({})", "Token [{}]", "api_key({})", "('HF_TOKEN', '{}')", "client_secret -> {}", "credentials: ({})"]
+    "text",
+    ["password/{}", "with token/{} failed", "token({})", "Token [{}]", "api_key({})", "('HF_TOKEN', '{}')", "client_secret -> {}"]
+    + ["credentials: ({})"],
 )
 def test_tokens_beside_their_names_are_gone(text):
     assert "a1B2c3D4e5f6G7h8" not in REDACT(text.format("a1B2c3D4e5f6G7h8"))[0]
+
+
+@pytest.mark.parametrize("text", ["wandb login {}", "$ wandb login --relogin --host=http://w.example {}", "python -m wandb login {}"])
+def test_a_key_that_looks_like_a_commit_is_gone_where_it_logs_in(text):
+    assert REDACT(text.format("0123456789abcdef0123456789abcdef01234567")) == (text.format(MARK), 1)
 
 
 @pytest.mark.parametrize("text", ["DB_PASSWORD=\nHOSTNAME=pod-0\n", "Wrong password:\nretry-2 of 3 begins\n", "password:\nlayer-12: done"])
@@ -330,6 +338,9 @@ token[i_1024] token(step_1000) tokens (32000) passwords [4 of 12] get_token(req_
 df.rename(["password", "label"], axis=1) secret [hf-token-2] mounted; Credentials (version 3) read
 password policy: (min 8), passwd(5) - password file format, token -> id 50256 | password | hash |
 RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 79.15 GiB total capacity)
+GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-5d3f1a2b-1234-5678-9abc-def012345678) MIG-5d3f1a2b-1234-5678-9abc-def012345678
+loading /data/password-policy/readme, secrets/Model2Final/weights.bin and token/Llama2Chat.json
+wandb: run `wandb login` first; wandb login failed: try it with --relogin
 """
 
 
