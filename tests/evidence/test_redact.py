@@ -229,8 +229,16 @@ def test_a_word_that_is_the_argument_or_the_other_of_a_pair_is_gone(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["password/{}", "with token/{} failed", "token({})", "Token [{}]", "api_key({})", "('HF_TOKEN', '{}')", "client_secret -> {}"]
-    + ["credentials: ({})"],
+    [
+        "password/{}",
+        "with token/{} failed",
+        "token({})",
+        "Token [{}]",
+        "api_key({})",
+        "('HF_TOKEN', '{}')",
+        "client_secret -> {}",
+        "credentials: ({})",
+    ],
 )
 def test_tokens_beside_their_names_are_gone(text):
     assert "a1B2c3D4e5f6G7h8" not in REDACT(text.format("a1B2c3D4e5f6G7h8"))[0]
