@@ -38,6 +38,7 @@ backends                policy.cluster          write policy.cluster
 backofflimit            resilience.max_retries  write resilience.max_retries: every retry is a new attempt
 basemodel               model.base              write model.base
 bindmounts              storage.mounts          write storage.mounts: [{name, storage, path}] with a Storage of the workspace
+checkpointdir           checkpoint.path         write checkpoint.path
 checkpointstorage       checkpoint              write checkpoint: {path, every, keep, resume}
 claimname               storage.mounts          write storage.mounts: [{name, storage, path}] with a Storage of the workspace
 cloud                   policy.cluster          write policy.cluster
@@ -53,6 +54,7 @@ containers              runtime                 write runtime.image and runtime.
 cpu                     compute.cpus            write compute.cpus
 cpucorelimit            compute.cpu_limit       write compute.cpu_limit
 cpucorerequest          compute.cpus            write compute.cpus
+cpucount                compute.cpus            write compute.cpus
 cpumemorylimit          compute.memory_limit    write compute.memory_limit
 cpumemoryrequest        compute.memory          write compute.memory
 cpuspertask             compute.cpus            write compute.cpus
@@ -105,6 +107,7 @@ homedir                 -                       remove it: the image has its hom
 hooks                   -                       remove it: the program gets SIGTERM and run.grace_period to save
 hostnetwork             -                       remove it: pods of runs never use the host's network
 hostpath                storage.mounts          write storage.mounts with a Storage of the workspace: host paths are not allowed
+hparams                 experiment.hyperparameters write experiment.hyperparameters: {NAME: value}
 identity                -                       remove it: the service account is that of the workspace
 idleduration            -                       remove it: a run ends when its program does; run.max_duration bounds it
 imageid                 runtime.image           write runtime.image without docker:
@@ -136,7 +139,9 @@ memorygb                compute.memory          write compute.memory, such as 64
 mempercpu               compute.memory          write compute.memory, such as 64Gi
 metadata                name                    write name and labels at the top: tau.yaml is not a Kubernetes object
 minreplicas             -                       not built yet: a gang has a fixed size, execution.nodes or compute.workers
+ncpus                   compute.cpus            write compute.cpus
 networktier             -                       write compute.rdma, or a profile that has it
+ngpus                   compute.gpus            write compute.gpus (GPUs of each worker)
 nnodes                  execution.nodes         write execution.nodes with execution.launcher: torchrun
 node                    execution.nodes         write execution.nodes with execution.launcher: torchrun
 nodecount               execution.nodes         write execution.nodes with execution.launcher: torchrun
@@ -173,6 +178,7 @@ priorityclass           policy.priority         write policy.priority with a tie
 priorityclassname       policy.priority         write policy.priority with a tier of the platform
 privileged              -                       remove it: runs are never privileged
 processcountperinstance execution.processes_per_node  write execution.processes_per_node
+procpernode             execution.processes_per_node write execution.processes_per_node
 project                 experiment.project      write experiment.project; the workspace is the folder that the file stands in
 pvc                     storage.data            write storage.data, or storage.mounts, with a Storage of the workspace
 python                  runtime.python          write runtime.python
@@ -180,6 +186,7 @@ pythonversion           runtime.image           write runtime.image with that Py
 qos                     policy.priority         write policy.priority with a tier of the platform
 queuename               policy.queue            write policy.queue
 queuesettings           policy.priority         write policy.queue and policy.priority
+ram                     compute.memory          write compute.memory, such as 64Gi
 rayclusterspec          compute                 write compute.workers, compute.gpus, compute.head: the cluster is made from them
 rayversion              runtime.image           remove it: the Ray version is read from the tag of runtime.image
 readinessprobe          -                       remove it: runs that end have no probes; serving is not built yet
@@ -244,6 +251,7 @@ user                    -                       remove it: the image names its u
 usespot                 -                       remove it: what is preempted is queued again; resilience says what is retried
 utilizationpolicy       -                       not built yet: remove it
 vars                    runtime.env             write runtime.env
+vcpus                   compute.cpus            write compute.cpus
 virtualcluster          policy.queue            write policy.queue
 volumemounts            storage.mounts          write storage.mounts: [{name, storage, path}]
 volumes                 storage.mounts          write storage.mounts: [{name, storage, path}] with a Storage of the workspace

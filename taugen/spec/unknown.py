@@ -51,6 +51,9 @@ def explain(section: Path, key: str) -> tuple[str, str, Path | None]:
     if (not section or (elsewhere := _elsewhere(plain)) is None) and meaning is not None:
         return message, meaning.hint, meaning.field
     if (elsewhere := _elsewhere(plain)) is not None:
+        if section and len(elsewhere) == 1 and (near := suggest.closest(key, here)) is not None:
+            # `metrics` below `execution`: a section is rarely meant inside of another, a key of this one is.
+            return message, f"did you mean {near}?", (*section, near)
         return message, f"write it as {dotted(elsewhere)}", elsewhere
     if (renamed := _renamed(plain)) is not None:
         return message, f"write {dotted(renamed)}", renamed

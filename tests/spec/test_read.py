@@ -213,6 +213,9 @@ class TestFindings:
             ("run: {entrypoint: [a, [b]]}", "run.entrypoint: an entrypoint is a file or a command as a list, a list with something else than single values", "write train.py, or [python, -m, package.train]"),  # noqa: E501
             ("labels: [a]", "labels is a list, but a mapping is wanted", "write NAME: value lines below it"),
             ("compute: {head: {cpu: 2}}", "unknown key cpu in compute.head", "write cpus"),
+            ("execution: {metrics: loss}", "unknown key metrics in execution", "did you mean metric?"),
+            ("compute: {ram: 8Gi}", "unknown key ram in compute", "write compute.memory, such as 64Gi"),
+            ("execution: {proc_per_node: 8}", "unknown key proc_per_node in execution", "write execution.processes_per_node"),
             ("compute: {head: {gpus: 1}}", "unknown key gpus in compute.head", "remove it: the head gets no GPU; compute.gpus is for each worker"),  # noqa: E501
             ("runtime: {environment: {A: b}}", "unknown key environment in runtime", "write runtime.env"),
             (f"code: {{git: {{url: 'https://x.example/y', commit: {'a' * 40}}}}}", "unknown key commit in code.git", "write ref: the full commit SHA"),  # noqa: E501

@@ -21,6 +21,7 @@ from taugen.policy.set import Policy
 from taugen.resolve import trials
 from taugen.resolve.run import ResolvedRun
 from taugen.words import Path
+from taugen.words.counts import counted
 
 ID = "idle-gpus"
 
@@ -57,7 +58,7 @@ def _ray(run: ResolvedRun) -> Iterator[Diagnostic]:
             wish: Path = ("execution", "max_concurrent_trials")
             path = wish if doc.has(wish) else ("compute", "workers")
             idle = (run.nodes - at_once) * run.gpus
-            text = f"{at_once} trial{'s' * (at_once > 1)} at once on {run.nodes} workers of {run.gpus} GPUs: {idle} GPUs stay idle"
+            text = f"{counted(at_once, 'trial')} at once on {run.nodes} workers of {counted(run.gpus, 'GPU')}: {counted(idle, 'GPU')} idle"
             hint = f"write execution.max_concurrent_trials: {run.nodes}"
             if trials.total(run.program) < run.nodes:
                 hint += f", and as many trials (execution.num_samples), or compute.workers: {at_once}"
@@ -70,6 +71,6 @@ def _ray(run: ResolvedRun) -> Iterator[Diagnostic]:
         if use:
             text, hint = "use_gpu is true, and the workers have no GPU: Ray would wait for ever", "remove it, or write compute.gpus"
         else:
-            text = f"use_gpu is false: the {run.gpus * run.nodes} GPUs of the workers would stay idle"
+            text = f"use_gpu is false: {counted(run.gpus * run.nodes, 'GPU')} of the workers would stay idle"
             hint = "remove it, or write compute.gpus: 0"
         yield doc.finding(ID, at, text, hint=hint, severity=Severity.ERROR if use else Severity.WARNING)
