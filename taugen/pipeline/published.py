@@ -27,6 +27,9 @@ def softened(report: Report, published: set[Key]) -> Report:
     """The report, in which a published document is not judged by later policy (law 3): errors and warnings become notes, but for those of
     reading."""
     soft = {d for one in report.compiled if (one.doc.workspace, one.doc.run) in published for d in _later(one)}
+    if soft:
+        # One finding at a patch may be of several runs: it stays while one of them is new.
+        soft -= {d for one in report.compiled if (one.doc.workspace, one.doc.run) not in published for d in one.findings}
     if not soft:
         return report
     why = "the run is published, and stays as it is"

@@ -38,6 +38,14 @@ def test_warnings_of_published_runs_are_notes(taugen, fleet):
     assert taugen("check", "--strict", SPEECH, cwd=fleet.root).code == 1
 
 
+def test_a_patch_that_breaks_a_new_run_is_an_error_beside_published_ones(taugen, fleet):
+    slip = "overlays/mesa/slip.yaml"
+    write(fleet.root, {slip: "target: {kind: Job}\npatch: {spec: {suspend: true}}\n"})
+    assert findings(taugen, fleet) == (0, [("note", "managed-field", slip)])
+    write(fleet.root, {OTHER: job("other")})
+    assert findings(taugen, fleet) == (1, [("error", "managed-field", slip)])
+
+
 def test_findings_of_reading_stay_errors(taugen, fleet):
     write(fleet.root, {PROTEIN: fleet.read(PROTEIN) + "nonsense: 1\n"})
     code, found = findings(taugen, fleet)
