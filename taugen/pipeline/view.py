@@ -6,6 +6,7 @@ moves, a whole repository fetched to show ten lines of it.
 """
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -162,9 +163,13 @@ def _remote(url: str) -> View:
         message = f"{without_user(url)} can't be fetched: {error}"
         raise Refused(message, hint="check the address and the credentials", code=4) from None
     settings = _settings(raw) if raw is not None else Settings()
-    evidence = _kept(settings.evidence_url or address, settings.evidence, notes, thin=True)
-    deploy = _kept(settings.deploy_url or address, settings.deploy, notes)
-    return _view(evidence, deploy, settings, None, notes)
+    # What is kept of evidence with summaries is a repository of its own: the deploy branch is fetched beside it.
+    more: list[str] = []
+    with ThreadPoolExecutor(1) as beside:
+        thin = beside.submit(_thin, settings.evidence_url or address, settings.evidence, fetch=True)
+        deploy = _kept(settings.deploy_url or address, settings.deploy, more)
+        evidence = thin.result() or _kept(settings.evidence_url or address, settings.evidence, notes)
+    return _view(evidence, deploy, settings, None, [*notes, *more])
 
 
 def _view(evidence: Branch, deploy: Branch, settings: Settings, root: Path | None, notes: list[str]) -> View:

@@ -17,6 +17,7 @@ from taugen.evidence.store import Checkpoint
 from tests.readers.kit import SUCCEEDED, crashed, events
 
 GOLDEN = Path(__file__).parent / "golden"
+VERSIONS = {"kubernetes": "v1.36.3", "declared": {"kueue": "0.19"}}
 FORMS = ("mlflow", "openlineage", "intoto", "rocrate")
 RUN = RunKey("mesa", "climate", "downscale-7719c4dd")
 STATE = {
@@ -44,7 +45,7 @@ def attempt(number, told, *, ended_well):
     happened = events(told, uid=f"u-{number}")
     checkpoints = [Checkpoint(100 * n, f"/checkpoints/downscale/{100 * n}", f"sha256:{n:064x}" if ended_well else None, 10) for n in (1, 2)]
     logs = [{"path": key.log("x-0", "main", 0), "sha256": "cd" * 32, "bytes": 10, "redactions": 1}]
-    extras = Extras(checkpoints=checkpoints, metrics={"rows": METRICS}, logs=logs, platform={"kueue": "0.19"}, collector="0.1.0")
+    extras = Extras(checkpoints=checkpoints, metrics={"rows": METRICS}, logs=logs, platform=VERSIONS, collector="0.1.0")
     made = record.build(key, STATE, happened, extras)
     files = {event.path(key): event.content() for event in happened} | {key.record: record.content(made)}
     return files | {key.series("metrics", 0): b"".join(json.dumps(row).encode() + b"\n" for row in METRICS)}
