@@ -18,7 +18,7 @@ from taugen.evidence import index
 from taugen.evidence.history import State, fold
 from taugen.evidence.paths import AttemptKey, RunKey, stamp
 from taugen.evidence.standing import Standing
-from taugen.load import git
+from taugen.load import ask, git
 from taugen.pipeline.view import View
 from taugen.publish import branch as published
 from taugen.publish import state
@@ -192,8 +192,11 @@ _BY_TIME = attrgetter("since", "key")
 
 
 def _picks(view: View, wanted: Wanted, now: datetime) -> Iterator[_Pick]:
-    live = live_runs(view)
+    if view.deploy.tip is not None:  # git lists the deploy branch while evidence is read
+        ask.begin(published.states_args(view.deploy.tip), view.deploy.repo)
+        ask.begin(_live_args(view.deploy.tip, view.settings.tree), view.deploy.repo)
     stood = standings(view, wanted)
+    live = live_runs(view)
     silent = {cluster: stale(view, cluster, now) for cluster in {key.cluster for key in stood}}
     yield from [_pick(key, attempts, live, silent=silent[key.cluster]) for key, attempts in stood.items()]
     every = published_runs(view)
@@ -285,12 +288,16 @@ def published_runs(view: View) -> frozenset[Key]:
     return published.deployed(view.deploy.repo, view.deploy.tip, view.settings.tree, view.settings.project).runs
 
 
+def _live_args(tip: str, tree: str) -> list[str]:
+    return ["ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", tip, f"{tree}/"]
+
+
 def live_runs(view: View) -> dict[Key, str]:
     """The cluster of each run whose manifests stand in the deploy tree, told from its folders."""
     tip, tree = view.deploy.tip, view.settings.tree
     if tip is None:
         return {}
-    listed = git.run(["ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", tip, f"{tree}/"], cwd=view.deploy.repo).out
+    listed = git.run(_live_args(tip, tree), cwd=view.deploy.repo).out
     out = {}
     for path in listed.decode("utf-8", "surrogateescape").split("\0"):
         parts = path[len(tree) + 1 :].split("/")
