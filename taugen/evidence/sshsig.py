@@ -7,6 +7,7 @@ others are left to them: keys in hardware, certificates, RSA keys of less than 2
 """
 
 import binascii
+import contextlib
 import hashlib
 import re
 import struct
@@ -29,12 +30,16 @@ class Keys:
 
     def __init__(self, keys: Iterable[tuple[str, str]]) -> None:
         import cryptography.hazmat.primitives.asymmetric  # noqa: F401 - it is there, or nothing here is of use
+        from cryptography.exceptions import UnsupportedAlgorithm
 
+        self._refused = UnsupportedAlgorithm
+        """Where the library may not use a kind of key, as by the rules of FIPS, ssh-keygen is asked."""
         self._keys: dict[bytes, Verify] = {}
         for kind, text in keys:
-            made = _key(kind, text)
-            if made is not None:
-                self._keys[made[0]] = made[1]
+            with contextlib.suppress(UnsupportedAlgorithm):
+                made = _key(kind, text)
+                if made is not None:
+                    self._keys[made[0]] = made[1]
 
     def signed(self, commit: bytes) -> bool | None:
         """Whether one of the keys signed a commit, given as git stores it."""
@@ -67,7 +72,10 @@ class Keys:
         if verify is None or namespace != _NAMESPACE or reserved or digest not in _HASHES:
             return False
         hashed = hashlib.new(digest.decode("ascii"), payload).digest()
-        return verify(_MAGIC + b"".join(map(_string, (namespace, reserved, digest, hashed))), signature)
+        try:
+            return verify(_MAGIC + b"".join(map(_string, (namespace, reserved, digest, hashed))), signature)
+        except self._refused:
+            return False
 
 
 def _string(value: bytes) -> bytes:

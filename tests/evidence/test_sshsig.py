@@ -146,3 +146,21 @@ def test_what_is_sure_starts_no_process(world, monkeypatch):
     ids = [gitkit.git(repo, "hash-object", "-t", "commit", "-w", "--stdin", stdin=raw[name]) for name in (*KINDS, "none")]
     monkeypatch.setattr(module, "_asked", lambda *_: pytest.fail("git was asked"))
     assert list(signed_by(repo, ids, [public(made[name]) for name in KINDS]).values()) == [True] * len(KINDS) + [False]
+
+
+@pytest.mark.parametrize("where", ["load", "verify"])
+def test_a_kind_of_key_that_the_library_may_not_use_is_left_to_git(world, monkeypatch, where):
+    """As by the rules of FIPS."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+
+    repo, made, raw = world
+
+    def refuse(*_):
+        raise UnsupportedAlgorithm("not here")
+
+    class Key:
+        verify = staticmethod(refuse)
+
+    monkeypatch.setattr("taugen.evidence.sshsig._public", refuse if where == "load" else lambda *_: Key())
+    ids = [gitkit.git(repo, "hash-object", "-t", "commit", "-w", "--stdin", stdin=raw[name]) for name in ("ed25519", "other")]
+    assert list(signed_by(repo, ids, [public(made["ed25519"])]).values()) == [True, False]
