@@ -14,7 +14,6 @@ from taugen.publish.state import RunState
 from taugen.render import file
 from taugen.render.attempt import next_attempt
 from taugen.render.types import Object
-from taugen.words.emit import emit
 
 
 def after(state: RunState, action: Retry | End) -> RunState:
@@ -53,5 +52,5 @@ def _next(branch: Deployed, paths: list[str], action: Retry) -> Files:
         objects.append(documents[0].data)
     made = next_attempt(objects, action.attempt, action.resume_from, action.reason)
     sources = {path: header.source for path in mine if (header := file.parse_header(texts[path])) is not None}
-    written = {path: file.encoded(emit(obj), sources[path], branch.project) for path, obj in zip(mine, made, strict=True)}
+    written = {path: file.of_object(obj, sources[path], branch.project) for path, obj in zip(mine, made, strict=True)}
     return {path: body for path, body in written.items() if body != texts[path].encode()}

@@ -6,7 +6,6 @@ the events' contents (`history.fold`), or one that a cache changes: the cache is
 """
 
 import re
-import subprocess
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -19,12 +18,11 @@ from taugen.evidence.history import RANK, STATES
 from taugen.evidence.paths import RunKey, parse
 from taugen.evidence.standing import Standing
 from taugen.evidence.trees import Entries
-from taugen.load import git
+from taugen.load import git, stream
 from taugen.load.partial import Objects
 
 FORM, RUN_FORM = "standings.2", "standings.run.2"
 """Names what a cached text holds, of a folder of runs and of a run; another form never takes it for its own."""
-_BLOCK = 1 << 20
 _AT_ONCE = 400
 """Folders up to which git is told what to list; with more it lists all."""
 _RUN_END = b"/run.yaml\0"
@@ -187,17 +185,7 @@ def _listed(repo: Path, tip: str, folders: list[str]) -> Iterator[bytes]:
     # More folders than that take longer to compare than the rest takes to list.
     only = [f"{path}/" for path in folders] if len(folders) <= _AT_ONCE else []
     args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tip, *only]
-    with git.spool(args) as said:
-        process = git.start(args, cwd=repo, stdin=subprocess.DEVNULL, stderr=said)
-        try:
-            assert process.stdout is not None
-            while block := process.stdout.read(_BLOCK):
-                yield block
-            if code := process.wait():
-                said.seek(0)
-                raise git.GitError(args, code, said.read().decode("utf-8", "replace"))
-        finally:
-            git.stop(process)
+    return stream.blocks(args, repo)
 
 
 def _runs(blocks: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:

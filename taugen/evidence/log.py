@@ -5,17 +5,15 @@ must never happen: a commit message or a file name taken for something that git 
 and by their number.
 """
 
-import subprocess
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
-from taugen.load import git
+from taugen.load import stream
 
 _FORMAT = "--format=%x01%H%x00%P%x00%an%x00%B"
-_SETTINGS = ("-c", "log.showSignature=false", "-c", "diff.ignoreSubmodules=none", "-c", "diff.orderFile=/dev/null")
 _OPTIONS = ("-z", "--raw", "--no-renames", "--no-abbrev", "--root", "--no-ext-diff", "--no-textconv", "--topo-order", "--encoding=UTF-8")
 _AT_ONCE = 100
 """Paths up to which git is told what to look for; it compares each change with each of them."""
@@ -63,17 +61,8 @@ def commits(
         tip,
     ]
     args += ["--", *paths]
-    said = git.spool(args)
-    process = git.start([*_SETTINGS, *args], cwd=repo, stdin=subprocess.DEVNULL, stderr=said)
-    try:
-        assert process.stdout is not None
-        yield from _numbered(_read(_tokens(process.stdout)))
-        if code := process.wait():
-            said.seek(0)
-            raise git.GitError(args, code, said.read().decode("utf-8", "replace"))
-    finally:
-        git.stop(process)
-        said.close()
+    with closing(stream.pieces(args, repo)) as tokens:
+        yield from _numbered(_read(token.decode("utf-8", "surrogateescape") for token in tokens))
 
 
 def introduced(repo: Path, tip: str, blobs: Mapping[str, str]) -> dict[str, str]:
@@ -84,8 +73,8 @@ def introduced(repo: Path, tip: str, blobs: Mapping[str, str]) -> dict[str, str]
     """
     left = dict(blobs)
     found: dict[str, str] = {}
-    with closing(commits(repo, tip, paths=sorted(left) if len(left) <= _AT_ONCE else ())) as stream:
-        for commit in stream if left else ():
+    with closing(commits(repo, tip, paths=sorted(left) if len(left) <= _AT_ONCE else ())) as history:
+        for commit in history if left else ():
             for change in commit.changes:
                 if left.get(change.path) == change.blob:
                     del left[change.path]
@@ -93,15 +82,6 @@ def introduced(repo: Path, tip: str, blobs: Mapping[str, str]) -> dict[str, str]
             if not left:
                 break
     return found
-
-
-def _tokens(stream: IO[bytes]) -> Iterator[str]:
-    rest = b""
-    while block := stream.read(1 << 20):
-        *whole, rest = (rest + block).split(b"\0")
-        yield from [token.decode("utf-8", "surrogateescape") for token in whole]
-    if rest.strip(b"\n"):
-        yield rest.decode("utf-8", "surrogateescape")
 
 
 def _read(tokens: Iterator[str]) -> Iterator[Commit]:
@@ -126,10 +106,10 @@ def _change(raw: str, path: str) -> Change:
     return Change(fields[-1], path, fields[parents], fields[-2], fields[parents + 1])
 
 
-def _numbered(stream: Iterator[Commit]) -> Iterator[Commit]:
+def _numbered(history: Iterator[Commit]) -> Iterator[Commit]:
     """A merge that comes once for each parent says which it is."""
     last, at = "", 0
-    for commit in stream:
+    for commit in history:
         at = at + 1 if commit.sha == last else 0
         last = commit.sha
         yield commit if at == 0 else Commit(commit.sha, commit.parents, commit.author, commit.message, commit.changes, at)

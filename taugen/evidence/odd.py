@@ -5,17 +5,15 @@ a reader at the other; a text behind the end that Git shows.
 """
 
 import re
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 
 from taugen.diag import Diagnostic
 from taugen.evidence.contents import fault
-from taugen.load import git
+from taugen.load import stream
 from taugen.load.partial import Objects
 
-_BLOCK = 1 << 20
 _AT_ONCE = 1000
 _COMMIT = re.compile(
     rb"tree [0-9a-f]+\n(?:parent [0-9a-f]+\n)*author [^\n\0]*\ncommitter [^\n\0]*\n"
@@ -35,20 +33,7 @@ def paths(repo: Path, tip: str) -> Iterator[Diagnostic]:
 
 
 def _listed(repo: Path, tip: str) -> Iterator[bytes]:
-    args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tip]
-    with git.spool(args) as said:
-        process = git.start(args, cwd=repo, stdin=subprocess.DEVNULL, stderr=said)
-        try:
-            assert process.stdout is not None
-            rest = b""
-            while block := process.stdout.read(_BLOCK):
-                *whole, rest = (rest + block).split(b"\0")
-                yield from whole
-            if code := process.wait():
-                said.seek(0)
-                raise git.GitError(args, code, said.read().decode("utf-8", "replace"))
-        finally:
-            git.stop(process)
+    return stream.pieces(["ls-tree", "-r", "-z", "--name-only", "--full-tree", tip], repo)
 
 
 def commits(objects: Objects, added: Mapping[str, str]) -> Iterator[Diagnostic]:

@@ -30,7 +30,6 @@ from taugen.publish.plan import Wish
 from taugen.publish.state import Key
 from taugen.render import file
 from taugen.spec.rundoc import RunDoc
-from taugen.words.emit import emit
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -55,7 +54,7 @@ class Result(Struct):
 class Job(Struct):
     """What every worker needs. `known` are published runs, which are never compiled again; `commit` stands in the states of new runs;
     `scope` is what policy errors hold back; `writer` takes the texts of new runs, None where none are wanted; `mainline` knows who
-    brought their documents, which stand below `prefix`."""
+    brought their documents, None where nobody asks."""
 
     compiler: Compiler
     known: frozenset[Key]
@@ -63,7 +62,6 @@ class Job(Struct):
     scope: Scope = field(default_factory=Scope)
     writer: Writer | None = None
     mainline: Mainline | None = None
-    prefix: str = ""
 
 
 class Contents(Struct):
@@ -182,7 +180,7 @@ def compile_files(job: Job, files: Sequence[str], contents: Contents) -> list[Re
                 fresh.append((doc, result, len(result.wishes)))
             result.wishes.append(wish)
     done = job.compiler.compile_all([doc for doc, _, _ in fresh])
-    brought = _brought(job, [one.doc.file for one in done if one.ok])
+    brought = job.mainline.brought([one.doc.file for one in done if one.ok]) if job.mainline is not None else {}
     for (_, result, at), compiled in zip(fresh, done, strict=True):
         result.findings += compiled.findings
         if result.wishes[at].readable:
@@ -191,14 +189,6 @@ def compile_files(job: Job, files: Sequence[str], contents: Contents) -> list[Re
                 by = brought.get(compiled.doc.file)
                 result.made[wish.key] = made(compiled, job.compiler.project.name, job.commit, contents, by)
     return results
-
-
-def _brought(job: Job, documents: Sequence[str]) -> dict[str, Brought]:
-    """Who brought documents of runs that are published now."""
-    if job.writer is None or job.mainline is None or not documents:
-        return {}
-    whole = {f"{job.prefix}/{path}" if job.prefix else path: path for path in documents}
-    return {whole[path]: by for path, by in job.mainline.brought(list(whole)).items()}
 
 
 def wish_of(doc: RunDoc, policy: Policy) -> Wish:
@@ -227,7 +217,7 @@ def _new(job: Job, result: Result, at: int, compiled: Compiled) -> Wish:
 def made(compiled: Compiled, project: str, commit: str, contents: Contents, by: Brought | None) -> Made:
     """Add the texts of a compiled run, as they are published from the source commit `commit`; `by` brought its document."""
     assert compiled.run is not None
-    texts = {item.path: file.encoded(emit(item.obj), item.source, project) for item in compiled.rendered}
+    texts = {item.path: file.of_object(item.obj, item.source, project) for item in compiled.rendered}
     new = state.of(compiled.run, commit, state.digest_of(texts), by)
     files = {item.path: contents.add(item.kind, texts[item.path]) for item in compiled.rendered}
     return Made(new.folder, files, new.path, contents.add(state.FOLDER, new.content(project)))

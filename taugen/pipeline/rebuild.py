@@ -8,7 +8,7 @@ evidence has it are the objects believed to be the same; those of a later attemp
 left out, other bytes under a name that was used.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -31,7 +31,6 @@ from taugen.publish.state import Key, RunState
 from taugen.publish.target import Target
 from taugen.render import file
 from taugen.render.types import Object
-from taugen.words.emit import emit
 
 _OVER = datetime(9999, 1, 1, tzinfo=UTC)
 """A time at which every backoff is over: what comes back must not depend on the hour."""
@@ -85,6 +84,8 @@ class _Work:
     """Runs that can't be brought back, and why."""
     used: set[str] = field(default_factory=set)
     elsewhere: set[RunKey] = field(default_factory=set)
+    lines: dict[str, Mainline] = field(default_factory=dict)
+    """The main line of each commit from which runs were published, which has looked for the documents of all of them."""
 
     def unproven(self) -> list[Diagnostic]:
         """The runs that stand in the way, each a finding."""
@@ -139,7 +140,7 @@ class _Work:
             out |= {key: one for key in mine if (one := found.get((key.workspace, key.run))) is not None}
         return out
 
-    def documents_at(self, commit: str, paths: Iterable[str]) -> dict[Key, Compiled]:
+    def documents_at(self, commit: str, paths: Sequence[str]) -> dict[Key, Compiled]:
         """Documents of an earlier commit of these sources; none of one that is not."""
         now = self.reading
         if git.find(now.repo, commit) is None or not git.is_ancestor(now.repo, commit, now.commit):
@@ -149,6 +150,8 @@ class _Work:
             compiler = Compiler(then.whole)
         except Refused:
             return {}
+        self.lines[commit] = Mainline(now.repo, commit, now.prefix)
+        self.lines[commit].look(paths)
         return _compiled(compiler, paths)
 
     def documents(self) -> dict[Key, Compiled]:
@@ -179,9 +182,8 @@ class _Work:
             self.lose(about.run, state, made)
             return
         at, resume, objects = made
-        texts = {
-            item.path: file.encoded(emit(obj), item.source, self.reading.name) for item, obj in zip(found.rendered, objects, strict=True)
-        }
+        name = self.reading.name
+        texts = {item.path: file.of_object(obj, item.source, name) for item, obj in zip(found.rendered, objects, strict=True)}
         self.out[state.key] = Restored(state.at(at, resume) if at > 1 else state, texts)
 
     def doubt(self, state: RunState, about: Seen, found: Compiled, action: Action | None, number: int) -> str:
@@ -200,9 +202,8 @@ class _Work:
         """What a run's state says where it was published from a commit: as it is written now, and as it was before it said who brought the
         document and what was rendered."""
         assert found.run is not None
-        texts = {item.path: file.encoded(emit(item.obj), item.source, self.reading.name) for item in found.rendered}
-        path = self.reading.full_path(found.doc.file)
-        by = Mainline(self.reading.repo, commit).brought([path]).get(path)
+        texts = {item.path: file.of_object(item.obj, item.source, self.reading.name) for item in found.rendered}
+        by = self.lines[commit].brought([found.doc.file]).get(found.doc.file)
         return {states.of(found.run, commit, states.digest_of(texts), by).body, states.of(found.run, commit).body}
 
     @staticmethod

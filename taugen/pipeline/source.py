@@ -150,10 +150,10 @@ class Reading(Opened):
             findings=findings, platform=Wanted(self.whole.policy, rendered, held.files, doubt(self.whole.policy, held)), files=set(files)
         )
         branch.load(sorted(branch.runs))
-        line = Mainline(self.repo, self.commit)
-        if not branch.runs and writer is not None:
-            line.look(map(self.full_path, files))
-        self.compile(out, Job(compiler, branch.runs, self.commit, held, writer, line, self.prefix), files, progress)
+        line = Mainline(self.repo, self.commit, self.prefix) if writer is not None else None
+        if line is not None and not branch.runs:
+            line.look(files)
+        self.compile(out, Job(compiler, branch.runs, self.commit, held, writer, line), files, progress)
         out.touched = {(state.workspace, state.name) for state in branch.states() if state.live}
         if branch.last is not None:
             changed = self.since(branch.last.source)
@@ -174,13 +174,13 @@ class Reading(Opened):
         from taugen.pipeline import changes
         from taugen.pipeline.compile import Compiler
         from taugen.pipeline.pool import Job
-        from taugen.pipeline.scope import Scope
         from taugen.spec.read import read_file
 
         for path, raw in self.contents(memory.source, sorted(documents)).items():
             out.touched |= {(doc.workspace, doc.name) for doc in read_file(path, raw, workspace_of(path))[0] if doc.name}
-        line = Mainline(self.repo, self.commit)
-        line.knows(memory.source, map(self.full_path, changed))
+        line = Mainline(self.repo, self.commit, self.prefix) if writer is not None else None
+        if line is not None:
+            line.knows(memory.source, changed)
         project: Project | None = None
         while waiting:
             there = sorted(self.contents(self.commit, sorted(waiting)))
@@ -188,7 +188,7 @@ class Reading(Opened):
                 project = self.part({*there, *out.files})
                 if has_errors(project.findings):
                     return self.all(branch, writer, progress)
-                self.compile(out, Job(Compiler(project), branch.runs, self.commit, Scope(), writer, line, self.prefix), there, progress)
+                self.compile(out, Job(Compiler(project), branch.runs, self.commit, writer=writer, mainline=line), there, progress)
             out.files |= waiting
             names = branch.named({*out.touched, *((wish.workspace, wish.name) for wish in out.wishes if wish.name)})
             waiting = {branch.owner(state) for states in names.values() for state in states} - out.files

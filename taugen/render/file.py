@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from taugen.render.types import Rendered
+from taugen.render.types import Object, Rendered
 from taugen.words import names
 from taugen.words.emit import emit
 from taugen.words.regex import regex
@@ -33,7 +33,12 @@ class Header(Struct, frozen=True):
 
 def text(rendered: Rendered, project: str) -> str:
     """The file of an object. Raises ValueError for what YAML can't carry (see `words.emit`)."""
-    return with_header(emit(rendered.obj), rendered.source, project)
+    return of_object(rendered.obj, rendered.source, project).decode()
+
+
+def of_object(obj: Object, source: str, project: str) -> bytes:
+    """The file of an object that stands in the document `source`, as it is written. Raises ValueError as `text` does."""
+    return encoded(emit(obj), source, project)
 
 
 def with_header(body: str, source: str, project: str) -> str:
