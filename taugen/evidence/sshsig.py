@@ -21,8 +21,8 @@ _NAMESPACE = b"git"
 _HASHES = (b"sha256", b"sha512")
 _LEAST_RSA = 2048
 """Bits; ssh-keygen has a limit of its own, which a user may raise."""
-Verify = Callable[[bytes, bytes], bool]
-"""(signed bytes, signature of the key's own form) -> whether it is right."""
+Verify = Callable[[bytes, bytes, bytes], None]
+"""(algorithm, signature in its own form, signed bytes): raises where it is not right, or not surely."""
 
 
 class Keys:
@@ -30,16 +30,16 @@ class Keys:
 
     def __init__(self, keys: Iterable[tuple[str, str]]) -> None:
         import cryptography.hazmat.primitives.asymmetric  # noqa: F401 - it is there, or nothing here is of use
-        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
-        self._refused = UnsupportedAlgorithm
-        """Where the library may not use a kind of key, as by the rules of FIPS, ssh-keygen is asked."""
+        # A kind of key that the library may not use, as by the rules of FIPS, is no reason to say no either.
+        self._unsure = (InvalidSignature, UnsupportedAlgorithm, ValueError, struct.error)
         self._keys: dict[bytes, Verify] = {}
         for kind, text in keys:
-            with contextlib.suppress(UnsupportedAlgorithm):
-                made = _key(kind, text)
-                if made is not None:
-                    self._keys[made[0]] = made[1]
+            with contextlib.suppress(*self._unsure):
+                blob = binascii.a2b_base64(text.encode("ascii"), strict_mode=True)
+                if (make := _KINDS.get(kind)) is not None:
+                    self._keys[blob] = make(kind, blob)
 
     def signed(self, commit: bytes) -> bool | None:
         """Whether one of the keys signed a commit, given as git stores it."""
@@ -66,16 +66,15 @@ class Keys:
             if blob[: len(_MAGIC)] != _MAGIC or blob[len(_MAGIC) : len(_MAGIC) + 4] != b"\0\0\0\1":
                 return False
             key, namespace, reserved, digest, signature = _strings(blob[len(_MAGIC) + 4 :], 5)
-        except (ValueError, struct.error):
+            verify = self._keys.get(key)
+            if verify is None or namespace != _NAMESPACE or reserved or digest not in _HASHES:
+                return False
+            hashed = hashlib.new(digest.decode("ascii"), payload).digest()
+            name, value = _strings(signature, 2)
+            verify(name, value, _MAGIC + b"".join(map(_string, (namespace, reserved, digest, hashed))))
+        except self._unsure:
             return False
-        verify = self._keys.get(key)
-        if verify is None or namespace != _NAMESPACE or reserved or digest not in _HASHES:
-            return False
-        hashed = hashlib.new(digest.decode("ascii"), payload).digest()
-        try:
-            return verify(_MAGIC + b"".join(map(_string, (namespace, reserved, digest, hashed))), signature)
-        except self._refused:
-            return False
+        return True
 
 
 def _string(value: bytes) -> bytes:
@@ -96,16 +95,6 @@ def _strings(data: bytes, number: int) -> list[bytes]:
     return out
 
 
-def _key(kind: str, text: str) -> tuple[bytes, Verify] | None:
-    """A key's blob and its judge; None for a key that is left to ssh-keygen."""
-    try:
-        blob = binascii.a2b_base64(text.encode("ascii"), strict_mode=True)
-        make = _KINDS.get(kind)
-        return (blob, make(kind, blob)) if make is not None else None
-    except (ValueError, struct.error):
-        return None
-
-
 def _public(kind: str, blob: bytes) -> Any:
     from cryptography.hazmat.primitives.serialization import load_ssh_public_key
 
@@ -113,48 +102,31 @@ def _public(kind: str, blob: bytes) -> Any:
 
 
 def _ed25519(kind: str, blob: bytes) -> Verify:
-    from cryptography.exceptions import InvalidSignature
-
     key = _public(kind, blob)
 
-    def verify(signed: bytes, signature: bytes) -> bool:
-        try:
-            name, value = _strings(signature, 2)
-            if name != b"ssh-ed25519" or len(value) != 64:
-                return False
-            key.verify(value, signed)
-        except (InvalidSignature, ValueError, struct.error):
-            return False
-        return True
+    def verify(name: bytes, value: bytes, signed: bytes) -> None:
+        _sure(name == b"ssh-ed25519" and len(value) == 64)
+        key.verify(value, signed)
 
     return verify
 
 
 def _rsa(kind: str, blob: bytes) -> Verify:
-    from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 
     key = _public(kind, blob)
-    if key.key_size < _LEAST_RSA:
-        raise ValueError("ssh-keygen may not take it")
+    _sure(key.key_size >= _LEAST_RSA)
     known: Mapping[bytes, hashes.HashAlgorithm] = {b"rsa-sha2-256": hashes.SHA256(), b"rsa-sha2-512": hashes.SHA512()}
 
-    def verify(signed: bytes, signature: bytes) -> bool:
-        try:
-            name, value = _strings(signature, 2)
-            if name not in known or len(value) * 8 != (key.key_size + 7) // 8 * 8:
-                return False
-            key.verify(value, signed, PKCS1v15(), known[name])
-        except (InvalidSignature, ValueError, struct.error):
-            return False
-        return True
+    def verify(name: bytes, value: bytes, signed: bytes) -> None:
+        _sure(name in known and len(value) * 8 == (key.key_size + 7) // 8 * 8)
+        key.verify(value, signed, PKCS1v15(), known[name])
 
     return verify
 
 
 def _ecdsa(kind: str, blob: bytes) -> Verify:
-    from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.asymmetric.ec import ECDSA
     from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
@@ -163,18 +135,18 @@ def _ecdsa(kind: str, blob: bytes) -> Verify:
     # RFC 5656, section 6.2.1: the hash goes with the size of the curve.
     chosen = {256: hashes.SHA256(), 384: hashes.SHA384(), 521: hashes.SHA512()}[key.curve.key_size]
 
-    def verify(signed: bytes, signature: bytes) -> bool:
-        try:
-            name, value = _strings(signature, 2)
-            r, s = _strings(value, 2)
-            if name != kind.encode("ascii") or not _positive(r) or not _positive(s):
-                return False
-            key.verify(encode_dss_signature(int.from_bytes(r), int.from_bytes(s)), signed, ECDSA(chosen))
-        except (InvalidSignature, ValueError, struct.error):
-            return False
-        return True
+    def verify(name: bytes, value: bytes, signed: bytes) -> None:
+        r, s = _strings(value, 2)
+        _sure(name == kind.encode("ascii") and _positive(r) and _positive(s))
+        key.verify(encode_dss_signature(int.from_bytes(r), int.from_bytes(s)), signed, ECDSA(chosen))
 
     return verify
+
+
+def _sure(form: bool) -> None:  # noqa: FBT001 - it is a statement
+    """Raises ValueError for what has not the form that ssh-keygen writes."""
+    if not form:
+        raise ValueError("ssh-keygen may not take it")
 
 
 def _positive(number: bytes) -> bool:
