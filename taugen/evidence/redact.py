@@ -41,7 +41,8 @@ _MORE = re.compile(
     r"|\b(?:dop|doo|dor)_v1_[0-9a-f]{40,}|\blin_api_[A-Za-z0-9]{20,}|\bglsa_[A-Za-z0-9_]{30,}|\br8_[A-Za-z0-9]{30,}|\bgsk_[A-Za-z0-9]{30,}"
     r"|\bpul-[0-9a-f]{40}|\bGOCSPX-[A-Za-z0-9_-]{20,}|\b1//0[A-Za-z0-9_-]{30,}|\bdp\.(?:pt|st|sa)\.[A-Za-z0-9]{30,}|\bPMAK-[A-Za-z0-9-]{40,}"
     r"|\b(?:pplx|xai)-[A-Za-z0-9]{30,}|\brubygems_[0-9a-f]{40,}|\bAGE-SECRET-KEY-1[A-Z0-9]{40,}|\bAQ[A-Za-z0-9]{2}8Q~[A-Za-z0-9._~-]{30,}"
-    r"|\bsk-(?:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{20,}|\bwandb_v1_[A-Za-z0-9_]{20,}|\bhooks\.slack\.com/(?:services|workflows)/\S{20,}|\bEAA[A-Za-z0-9]{60,}"
+    r"|\bsk-(?:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{20,}|\bwandb_v1_[A-Za-z0-9_]{20,}"
+    r"|\bhooks\.slack\.com/(?:services|workflows)/\S{20,}|\bEAA[A-Za-z0-9]{60,}"
 )
 _COLOR = re.compile(r"\x1b\[[0-9;]{0,12}[A-Za-z]")
 _LABEL = re.compile(r"[?&]?[A-Za-z-]{3,20}[= ]")
@@ -242,14 +243,14 @@ def _mixed(value: str) -> bool:
 
 
 def _made(value: str) -> bool:
-    """Whether a value beside a telling name is none that people give to files."""
+    """Whether a text has upper case, lower case and digits: people seldom name a file so."""
     return any(c.isdigit() for c in value) and any(c.isupper() for c in value) and any(c.islower() for c in value)
 
 
 def _random(token: str) -> bool:
     """Whether a long token is of a generator: upper case, lower case and digits that change all the time. Digests in hex and names of
     people's making are not."""
-    kinds = [0 if c.islower() else 1 if c.isupper() else 2 if c.isdigit() else 3 for c in token.rstrip("=")]
-    if not {0, 1, 2} <= set(kinds):
+    if not _made(token):
         return False
+    kinds = [0 if c.islower() else 1 if c.isupper() else 2 if c.isdigit() else 3 for c in token.rstrip("=")]
     return sum(a != b for a, b in pairwise(kinds)) >= 0.45 * (len(kinds) - 1)

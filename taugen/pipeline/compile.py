@@ -212,8 +212,7 @@ class Compiler:
 
 def validator(project: Project) -> Validator:
     """The validator for the versions that Platform pins; the newest shipped where it pins one that is not shipped (a rule has said so)."""
-    platform = project.policy.platform
-    pinned = {} if platform is None else {product: version for product, version in platform.spec.versions if version is not None}
+    pinned = project.policy.versions
     try:
         return Validator(pinned, project.schemas)
     except UnknownVersion:

@@ -106,12 +106,13 @@ def _api_version(document: Document, version: Json) -> Diagnostic:
 
 
 def _top_level(document: Document, kind: str) -> list[Diagnostic]:
-    found = []
-    for key in document.data:
-        if key in _TOP:
-            continue
-        from taugen.policy import errors
+    strange = [key for key in document.data if key not in _TOP]
+    if not strange:
+        return []
+    from taugen.policy import errors
 
+    found = []
+    for key in strange:
         near = suggest.closest(key, _TOP)
         hint = "move it below spec" if key in errors.fields(model.KINDS[kind], ()) else f"a document has {', '.join(_TOP)}"
         if near and not hint.startswith("move"):

@@ -125,6 +125,11 @@ class Policy:
         """Whether a document of that kind could not be read: nothing may be judged by the absence of what it would have said."""
         return any(broken == kind for broken, _ in self.broken) or any(hidden in (kind, "") for hidden, _ in self.hidden)
 
+    @property
+    def versions(self) -> dict[str, str]:
+        """The versions that Platform pins, by the name of what has them."""
+        return {} if self.platform is None else {name: version for name, version in self.platform.spec.versions if version is not None}
+
     def flavors_on(self, cluster: str) -> dict[str, Item[model.Flavor]]:
         """The flavors of one cluster, by name in order: those that name it, or that name none and match one of its node pools."""
         found = self._on.get(cluster)

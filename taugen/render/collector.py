@@ -85,9 +85,8 @@ def settings(policy: Policy, item: Item[model.Cluster], collector: model.Collect
             if shared is not None and workspace.name in shared.spec.workspaces:
                 mounts[f"{workspace.spec.namespace}/{storage.claim_name(shared)}"] = f"{_STORAGE}/{name}"
     prices = policy.platform.spec.pricing if policy.platform is not None else {}
-    pinned = {} if policy.platform is None else dict(policy.platform.spec.versions)
     # That of Kubernetes the API server tells itself.
-    versions: dict[str, Json] = {name: pinned[name] for name in sorted(pinned) if pinned[name] is not None and name != "kubernetes"}
+    versions: dict[str, Json] = {name: version for name, version in sorted(policy.versions.items()) if name != "kubernetes"}
     queries: dict[str, Json] = {name: metrics.queries[name] for name in sorted(metrics.queries)} if metrics is not None else {}
     return {
         "cluster": item.name,

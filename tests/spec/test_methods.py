@@ -1,14 +1,10 @@
-import subprocess
 import sys
 
 import pytest
 
+from tests.processkit import python
+
 LATER = pytest.mark.skipif(sys.version_info >= (3, 13), reason="Python 3.13 compiles a dataclass's methods at once")
-
-
-def python(code: str) -> tuple[int, str]:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr
 
 
 @LATER

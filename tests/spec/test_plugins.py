@@ -1,6 +1,6 @@
 import os
-import subprocess
-import sys
+
+from tests import processkit
 
 PLUGIN = """
 from importlib import metadata
@@ -13,9 +13,7 @@ metadata.entry_points = lambda **kwargs: [Entry()]
 
 
 def python(code: str) -> tuple[int, str]:
-    env = {name: value for name, value in os.environ.items() if name != "PYDANTIC_DISABLE_PLUGINS"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=env)
-    return done.returncode, done.stderr
+    return processkit.python(code, {name: value for name, value in os.environ.items() if name != "PYDANTIC_DISABLE_PLUGINS"})
 
 
 MODEL = "import pydantic\nclass A(pydantic.BaseModel):\n    a: int\nA(a=1)\n"

@@ -1,11 +1,4 @@
-import subprocess
-import sys
-
-
-def python(code: str) -> tuple[int, str]:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr
-
+from tests.processkit import python
 
 CORE = "import typing_extensions\nfrom pydantic_core import core_schema\n"
 
