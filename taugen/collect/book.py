@@ -362,6 +362,11 @@ class Book:
                 self._uids.pop(uid, None)
 
     @property
+    def begun(self) -> bool:
+        """Whether a commit would name a resume point of every stream, so that whoever goes on from it misses nothing."""
+        return all(one.resume or one.absent for one in self.progress.values())
+
+    @property
     def gap(self) -> bool:
         """Whether the server had forgotten something, and all that stands is known by now."""
         kinds = {f"{kind.name}/" for kind in NAMESPACED if kind.kind in OWNERS}

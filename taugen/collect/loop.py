@@ -31,6 +31,8 @@ _QUEUE, _AT_ONCE = 5000, 500
 """Items that wait to be taken in, and that are taken in between two looks at what is due: after a long absence there are many."""
 _SOON = 1.0
 """Seconds that the first of several events waits for the others."""
+_PATIENCE = 30.0
+"""Seconds that a commit waits for streams that were never listed: what they would have said first, nobody could tell later."""
 _READERS = 4
 _TRIES = 120
 """Looks at the log of a container that ended, a second apart and without success, before it is given up."""
@@ -86,9 +88,11 @@ class Collector:
         book.ended()
         book.current()
         try:
-            return writer.write()
+            made = writer.write()
+            self.sink.flush()
         except (Unreachable, Full) as error:
             raise Refused(f"evidence can't be written: {error}", code=4) from None
+        return made
 
     def run(self) -> None:
         """Follow everything until the clock is stopped, then commit what there is. Raises `Refused` (exit 4) for a branch that
@@ -201,7 +205,7 @@ class _Session:
         self._looking: list[Future[Looked]] = []
         now = of.clock.now()
         self._due, self._last, self._tails = 0.0, now - of.settings.interval, now + of.settings.log_every
-        self._beat = now
+        self._beat, self._begun = now, now
 
     def run(self) -> None:
         """Until the clock is stopped."""
@@ -214,13 +218,15 @@ class _Session:
                 self._read_logs(now)
                 self._book.settle()
                 news = self._book.files or self._book.vanished or self._book.gap or self._book.ended()
-                if not self._due and (news or self._writer.quiet):
+                begun = self._book.begun or now >= self._begun + _PATIENCE
+                if begun and not self._due and (news or self._writer.quiet):
                     interval = self._of.settings.interval
                     self._due = max(now + min(_SOON, interval / 10), self._last + interval, now + self._of.sink.wait())
             if self._due and now >= self._due:
                 self._write(now)
         self._read_logs(clock.now())
         self._writer.write()
+        self._of.sink.flush()
 
     def _listen(self) -> None:
         """Take in what came, and wait a moment if nothing did."""

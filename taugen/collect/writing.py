@@ -57,7 +57,7 @@ class Writer:
         if not files:
             return self._beat()
         try:
-            commit = self.sink.append(files, _subject(files), self._trailers(files), _time(files) or self.now())
+            commit = self.sink.append(files, _subject(files), self._trailers(files), _time(files) or self.now(), on=branch)
         except Conflict:
             # Somebody wrote the same event: what the branch has stays, and is looked at again.
             for attempt in self._touched():

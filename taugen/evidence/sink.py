@@ -19,7 +19,7 @@ from taugen.evidence.budget import Budget
 from taugen.evidence.store import Branch
 from taugen.evidence.summarize import AUTHOR, LEAST, Summarizer
 from taugen.load import fastimport, git, messages, partial
-from taugen.load.fastimport import Pushed
+from taugen.load.fastimport import Move, Pushed
 
 _TRIES = 10
 """Times that somebody else may be quicker before a push is given up for now."""
@@ -86,6 +86,8 @@ class Sink:
         self._written = 0
         self._open: Branch | None = None
         self._summary = Summarizer(self.repo, remote, branch, author, least) if author.startswith(AUTHOR) else None
+        self._beside: list[Move] = []
+        """Of the summary, for the next push: a push of its own would be one more a minute than evidence has."""
         self._prepare()
         self._size = _weight(self.repo)[0]
 
@@ -102,19 +104,21 @@ class Sink:
         tip = self._fetch()
         return messages.trailers(self._newest(tip, cluster)) if tip is not None else {}
 
-    def append(self, files: Mapping[str, bytes], subject: str, extra: Sequence[tuple[str, str]], time: str) -> str:
+    def append(
+        self, files: Mapping[str, bytes], subject: str, extra: Sequence[tuple[str, str]], time: str, *, on: Branch | None = None
+    ) -> str:
         """Commit the files that the branch lacks, push, and return the commit; empty, and nothing is written, where it has all of them.
 
         `time` (RFC 3339) is the commit's date: the newest among the events, else that of the API server, or empty for that of the commit
-        before. Trailers about the files are made here; `extra` are the collector's own. Raises `Conflict` if the branch has a file of the
-        same path and another content.
+        before. Trailers about the files are made here; `extra` are the collector's own. `on` is the branch if it was fetched a moment ago.
+        Raises `Conflict` if the branch has a file of the same path and another content.
         """
 
         def made(tip: str | None) -> str:
             fresh = self._fresh(tip, files)
             return self._commit(tip, fresh, subject, extra, time) if fresh else ""
 
-        return self._pushed(made)
+        return self._pushed(made, on)
 
     def beat(self, cluster: str, extra: Sequence[tuple[str, str]], time: str) -> str:
         """Push a commit without files that says that the collector of `cluster` lived at `time` (RFC 3339, its API server's clock), and
@@ -129,28 +133,39 @@ class Sink:
 
         return self._pushed(made)
 
+    def flush(self) -> None:
+        """Push what waits for another push, where no other will come."""
+        beside, self._beside = self._beside, []
+        for move in beside:
+            fastimport.push(self.repo, self.remote, move.new, move.ref, move.old)
+
     def quiet(self, time: str) -> bool:
         """Whether at `time` (RFC 3339) nothing was heard of the collector for `BEAT` seconds, as far as is known here."""
         return _seconds(time) - self.heard >= BEAT
 
-    def _pushed(self, made: Callable[[str | None], str]) -> str:
+    def _pushed(self, made: Callable[[str | None], str], on: Branch | None = None) -> str:
         """Push what is made on top of a tip, again if somebody else is quicker; empty where nothing is made."""
-        for _ in range(_TRIES):
-            tip = self._fetch()
+        for tries in range(_TRIES):
+            tip = on.tip if on is not None and tries == 0 else self._fetch()
             with self._guarded():
                 new = made(tip)
                 if not new:
                     return ""
-                result = fastimport.push(self.repo, self.remote, new, self.ref, tip)
+                begun = self._clock() if self._clock is not None else 0.0
+                # Whatever becomes of the summary is settled by this: evidence never waits for it again.
+                beside, self._beside = self._beside, []
+                result = fastimport.push(self.repo, self.remote, new, self.ref, tip, beside=beside)
             if result.outcome is Pushed.FAILED:
                 raise Unreachable(f"the push was refused: {result.message}")
             if result.outcome is Pushed.OK:
+                # Counted from its beginning: how long the server takes does not make the next one later.
+                self.budget.saw(begun)
                 with self._guarded():
                     seconds = int(git.commit_info(self.repo, new).committer_date.split()[0])
                     self.heard = max(self.heard, seconds)
-                    self._saw(new, tip, own=True)
+                    self._saw(new)
+                    self._tidy()  # which takes what no reference names, as a summary that waits
                     self._summarize(new, seconds)
-                    self._tidy()
                 return new
         raise Unreachable(f"somebody else was quicker {_TRIES} times: another try later")
 
@@ -159,8 +174,9 @@ class Sink:
         if self._summary is None:
             return
         with contextlib.suppress(git.GitError):
-            if self._summary.wrote(self._branch(tip).objects, tip, seconds) and self._clock is not None:
-                self.budget.saw(self._clock(), 1)
+            move = self._summary.made(self._branch(tip).objects, tip, seconds)
+            if move is not None:
+                self._beside = [move]
 
     # ------------------------------------------------------------------------------------------------------------------------ reading
 
@@ -175,7 +191,11 @@ class Sink:
                 return tip
             if last is not None and not git.is_ancestor(self.repo, last, tip) and not self._rotated(last, tip):
                 raise Rewritten(f"{self.ref} of the remote was rewritten: it is at {tip}, which does not follow from {last}")
-            self._saw(tip, last, own=False)
+            self._saw(tip)
+            if self._clock is not None:
+                args = ["rev-list", "--count", "--end-of-options", tip, *([f"^{last}"] if last is not None else [])]
+                counted = git.run(args, cwd=self.repo, check=False).out.strip()
+                self.budget.saw(self._clock(), int(counted) if last is not None and counted.isdigit() else 1)
             return tip
 
     def _rotated(self, last: str, tip: str) -> bool:
@@ -253,17 +273,10 @@ class Sink:
     def _person(self, when: int) -> dict[str, str]:
         return {"NAME": self.author, "EMAIL": "collector@taugen.dev", "DATE": f"{when} +0000"}
 
-    def _saw(self, tip: str, last: str | None, *, own: bool) -> None:
+    def _saw(self, tip: str) -> None:
         # In this order: a tip that was not fetched is fetched without what came before it.
         for ref in (_TIP, _SEEN):
             fastimport.update_ref(self.repo, ref, tip, git.find(self.repo, ref))
-        if self._clock is None:
-            return
-        commits = 1
-        if not own and last is not None:
-            counted = git.run(["rev-list", "--count", "--end-of-options", tip, f"^{last}"], cwd=self.repo, check=False).out.strip()
-            commits = int(counted) if counted.isdigit() else 1
-        self.budget.saw(self._clock(), commits)
 
     # --------------------------------------------------------------------------------------------------------------------------- disk
 

@@ -1,7 +1,8 @@
 """Writes the summary of a cluster, and compares one with the evidence.
 
-In: a commit of the evidence branch, the summary before. Out: the branch ``<evidence>-summary/<cluster>`` of the remote, brought up to date
-once an hour; or the lines that are wrong. What must never happen: evidence that is not written because its summary could not be.
+In: a commit of the evidence branch, the summary before. Out: a commit for the branch ``<evidence>-summary/<cluster>`` of the remote, once an
+hour, pushed with the evidence that comes next; or the lines that are wrong. What must never happen: evidence that is not written because
+its summary could not be.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +13,7 @@ from pathlib import Path
 from taugen.evidence import index, summary, trees
 from taugen.evidence.summary import Line
 from taugen.load import fastimport, git, partial
-from taugen.load.fastimport import Pushed
+from taugen.load.fastimport import Move
 from taugen.load.partial import Objects
 
 AUTHOR = "taugen collector "
@@ -35,31 +36,32 @@ class Summarizer:
         self._hour: str | None = None
         self._commits = 0
 
-    def wrote(self, objects: Objects, tip: str, seconds: int) -> bool:
-        """The evidence was added to by the commit `tip` of the time `seconds`. Returns whether a summary was pushed. Raises `GitError`."""
+    def made(self, objects: Objects, tip: str, seconds: int) -> Move | None:
+        """The evidence was added to by the commit `tip` of the time `seconds`. The summary's own new commit, if it is time for one, to be
+        pushed. Raises `GitError`."""
         self._commits += 1
         hour = _hour(seconds)
         if self._hour is not None and hour <= self._hour and self._commits < _COMMITS:
-            return False
+            return None
         old = partial.fetch(self._repo, self._remote, self._ref, _REF)
         last = _hour(int(git.commit_info(self._repo, old).committer_date.split()[0])) if old is not None else ""
         due = hour > last or self._commits >= _COMMITS
         self._hour, self._commits = max(hour, last), 0
-        return due and self._write(objects, tip, old, seconds)
+        new = self._written(objects, tip, old, seconds) if due else None
+        return Move(self._ref, new, old) if new is not None else None
 
-    def _write(self, objects: Objects, tip: str, old: str | None, seconds: int) -> bool:
+    def _written(self, objects: Objects, tip: str, old: str | None, seconds: int) -> str | None:
         folders = index.buckets(objects, tip, [self._cluster])
         runs = runs_in(objects, folders)
         if len(runs) < self._least:
-            return False
+            return None
         changes = list(changed(objects, runs, old))
         if not changes:
-            return False
+            return None
         who = f"{self._author} <collector@taugen.dev> {seconds} +0000".encode()
         message = f"summary of {self._cluster}\n\nTau-Evidence: {tip}\n".encode()
         parents = [old] if old is not None else []
-        new = fastimport.commit_tree(self._repo, parents=parents, message=message, author=who, committer=who, changes=changes, base=old)
-        return fastimport.push(self._repo, self._remote, new, self._ref, old).outcome is Pushed.OK
+        return fastimport.commit_tree(self._repo, parents=parents, message=message, author=who, committer=who, changes=changes, base=old)
 
 
 def runs_in(objects: Objects, folders: Mapping[str, str]) -> dict[str, str]:

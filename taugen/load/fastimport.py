@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from msgspec import Struct
 
@@ -29,6 +29,20 @@ class Pushed(StrEnum):
     OK = "ok"
     RACED = "raced"
     FAILED = "failed"
+
+
+class Move(NamedTuple):
+    """A reference (full name) that is to go from the commit `old`, None where there is none, to `new`."""
+
+    ref: str
+    new: str
+    old: str | None
+
+    @property
+    def args(self) -> tuple[str, str]:
+        """What git is told of it: the lease, and the refspec. The lease adds "is still there" to what a push proves by itself, and catches a
+        branch that was set back."""
+        return f"--force-with-lease={self.ref}:{self.old or ''}", f"{self.new}:{self.ref}"
 
 
 class PushResult(Struct, frozen=True):
@@ -238,29 +252,37 @@ def update_ref(repo: Path | str, ref: str, new: str | None, old: str | None) -> 
     raise git.GitError(args, got.code, got.err.decode("utf-8", "replace"))
 
 
-def push(repo: Path | str, remote: str, new: str, ref: str, expect_old: str | None) -> PushResult:
+def push(repo: Path | str, remote: str, new: str, ref: str, expect_old: str | None, *, beside: Sequence[Move] = ()) -> PushResult:
     """Push the commit `new` to `ref` (full name) of `remote` (a URL, a path or a configured name).
 
     Succeeds only if the branch still is at `expect_old` (None: absent). Never rewrites: `new` must descend from `expect_old`. Errors of the
-    network or the server are `FAILED` with their message.
+    network or the server are `FAILED` with their message. `beside` are further moves, made if the server lets them be; how `ref` went is
+    what is told.
     """
     if expect_old is not None and not git.is_ancestor(repo, expect_old, new):
         return PushResult(Pushed.FAILED, f"{new[:12]} does not descend from {expect_old[:12]}: this would rewrite the branch")
-    # The lease only adds "is still there" to what was proved above: it also catches a branch that was set back.
-    lease = f"--force-with-lease={ref}:{expect_old or ''}"
-    args = ["push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed", lease]
+    moves = (Move(ref, new, expect_old), *beside)
+    args = ["push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed"]
+    args += [move.args[0] for move in moves]
     try:
         got = git.run(
-            [*args, "--", safe(remote), f"{new}:{ref}"], cwd=repo, check=False, allow=git.protocols_for(remote), timeout=git.REMOTE_TIMEOUT
+            [*args, "--", safe(remote), *(move.args[1] for move in moves)],
+            cwd=repo,
+            check=False,
+            allow=git.protocols_for(remote),
+            timeout=git.REMOTE_TIMEOUT,
         )
     except git.GitError as error:
         return PushResult(Pushed.FAILED, str(error))
     if got.code == 0:
         return PushResult(Pushed.OK)
+    told = [line.split("\t") for line in got.out.decode("utf-8", "replace").splitlines() if "\t" in line]
+    own = [(flag, verdict) for flag, between, *_, verdict in told if between.rpartition(":")[2] == ref]
+    if own and all(flag != "!" for flag, _ in own):
+        return PushResult(Pushed.OK)
     said = got.err.decode("utf-8", "replace")
-    verdicts = [line for line in got.out.decode("utf-8", "replace").splitlines() if line.startswith("!")]
-    raced = any(sign in verdict for verdict in verdicts for sign in _RACE_SIGNS)
-    detail = "; ".join(v.split("\t")[-1] for v in verdicts)
+    raced = any(sign in verdict for _, verdict in own for sign in _RACE_SIGNS)
+    detail = "; ".join(verdict for _, verdict in own)
     message = f"{detail}: {said.strip()}" if detail else str(git.GitError(args, got.code, said))
     return PushResult(Pushed.RACED if raced else Pushed.FAILED, message)
 

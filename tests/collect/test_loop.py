@@ -2,6 +2,7 @@
 
 import pytest
 
+from taugen.collect import loop
 from taugen.diag import Refused
 from tests import gitkit
 from tests.collect import fakeapi, objects
@@ -249,3 +250,32 @@ def test_a_denied_kind_is_told_once_and_holds_nothing_up(lab):
         until(lambda: lab.branch().tip and lab.branch().record(ATTEMPT))
     assert len(lab.said) == 1
     assert "nodes: the API server answers 403" in lab.said[0]
+
+
+def test_the_first_commit_names_where_every_stream_goes_on(lab):
+    """What a stream that was not listed yet says first, nobody could see again."""
+    lab.state()
+    refused = []
+
+    def fault(request):
+        if request.kind == "Workload" and len(refused) < 3:
+            refused.append(request)
+            return "500"
+        return None
+
+    lab.store.fault = fault
+    lab.store.put(job())
+    with lab.running():
+        until(lambda: lab.commits() > 0)
+        said = gitkit.git(lab.evidence, "log", "-1", "--format=%(trailers:key=Tau-Resume,valueonly)", "evidence")
+    assert len(refused) == 3
+    assert f"workloads/{objects.NAMESPACE}=" in said
+
+
+def test_a_stream_that_can_not_be_listed_holds_nothing_up_for_long(lab, monkeypatch):
+    monkeypatch.setattr(loop, "_PATIENCE", 0.5)
+    lab.state()
+    lab.store.fault = lambda request: "500" if request.kind == "Workload" else None
+    lab.store.put(job())
+    with lab.running():
+        until(lambda: lab.commits() > 0)

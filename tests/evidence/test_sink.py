@@ -13,7 +13,7 @@ from taugen.evidence import trailers
 from taugen.evidence.budget import Budget
 from taugen.evidence.paths import RunKey
 from taugen.evidence.sink import Conflict, Full, Rewritten, Sink, Unreachable
-from taugen.load import git, messages
+from taugen.load import fastimport, git, messages, partial
 from tests import evidencekit, gitkit
 
 RUN = evidencekit.RUN
@@ -33,8 +33,8 @@ def sink(tmp_path, remote, name="fjord", **more):
     return Sink(tmp_path / name, f"file://{remote}", "evidence", f"taugen collector {name}", **more)
 
 
-def append(one, files, time=TIME):
-    return one.append(files, "3 events", EXTRA, time)
+def append(one, files, time=TIME, **more):
+    return one.append(files, "3 events", EXTRA, time, **more)
 
 
 def log(remote, form="%H"):
@@ -277,6 +277,37 @@ def test_pushes_are_counted_with_those_of_others(tmp_path, remote):
     assert one.wait() == 60.0
     now[0] = 130.0
     assert one.wait() == 30.0
+
+
+def test_a_push_counts_from_its_beginning(tmp_path, remote, monkeypatch):
+    """Else each would come later by as long as the one before took: news would wait twice for the server."""
+    now = [100.0]
+    one = sink(tmp_path, remote, clock=lambda: now[0])
+
+    def slow(*args, of=fastimport.push, **more):
+        done = of(*args, **more)
+        now[0] += 3
+        return done
+
+    monkeypatch.setattr(fastimport, "push", slow)
+    append(one, evidencekit.files())
+    assert one.wait() == 7.0
+
+
+def test_a_branch_just_fetched_is_not_asked_for_again(tmp_path, remote, monkeypatch):
+    one = sink(tmp_path, remote)
+    append(one, evidencekit.files())
+    branch = one.branch()
+    asked = []
+    monkeypatch.setattr(partial, "fetch", lambda *args, of=partial.fetch, **more: asked.append(args) or of(*args, **more))
+    assert append(one, evidencekit.files(OTHER), on=branch)
+    assert asked == []
+    # It moved on all the same: then it is asked.
+    other, branch = sink(tmp_path, remote, "alps"), one.branch()
+    append(other, evidencekit.files(OTHER, 2))
+    asked.clear()
+    assert append(one, evidencekit.files(OTHER, 3), on=branch)
+    assert len(asked) == 1
 
 
 def test_the_budget_is_six_in_a_minute():

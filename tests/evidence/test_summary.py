@@ -150,6 +150,7 @@ def test_a_collector_writes_it_once_an_hour_from_some_runs_on(tmp_path):
 
     def wrote(number, time):
         sink.append(batch(number, time), "x", [], time)
+        sink.flush()
         found = door.find(remote, "refs/heads/evidence-summary/fjord")
         return int(git(remote, "rev-list", "--count", found)) if found else 0
 
@@ -169,6 +170,28 @@ def test_a_collector_writes_it_once_an_hour_from_some_runs_on(tmp_path):
     git(remote, "update-ref", "refs/heads/evidence-summary", "evidence")
     assert wrote(8, "2026-05-04T14:00:00Z") == 0
     assert git(remote, "rev-list", "--count", "evidence") == "8"
+
+
+def test_it_goes_with_the_next_push_of_evidence(tmp_path):
+    """A push of its own would be a seventh within some minutes."""
+    remote = tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", str(remote))
+    hook = remote / "hooks" / "post-receive"
+    hook.write_text("#!/bin/sh\n{ cut -d' ' -f3; echo .; } >> pushes\n")
+    hook.chmod(0o755)
+    sink = Sink(tmp_path / "own", str(remote), "evidence", "taugen collector fjord", least=1)
+    for number, time in enumerate(("10:00", "10:01", "10:02", "11:00", "11:01")):
+        assert sink.append(batch(number, f"2026-05-04T{time}:00Z"), "x", [], f"2026-05-04T{time}:00Z")
+    evidence, both = "refs/heads/evidence\n", "refs/heads/evidence\nrefs/heads/evidence-summary/fjord\n"
+    assert (remote / "pushes").read_text() == ".\n".join([evidence, both, evidence, evidence, both, ""])
+
+    # One that the server refuses holds nothing up.
+    (remote / "hooks" / "update").write_text("#!/bin/sh\ncase $1 in *summary*) exit 1;; esac\n")
+    (remote / "hooks" / "update").chmod(0o755)
+    for number, time in enumerate(("12:00", "12:01", "12:02"), 5):
+        assert sink.append(batch(number, f"2026-05-04T{time}:00Z"), "x", [], f"2026-05-04T{time}:00Z")
+    assert git(remote, "rev-list", "--count", "evidence") == "8"
+    assert git(remote, "rev-list", "--count", "evidence-summary/fjord") == "2"
 
 
 def test_from_a_url_only_the_upper_folders_are_fetched(tmp_path, monkeypatch):
