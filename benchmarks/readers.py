@@ -17,13 +17,23 @@ from pathlib import Path
 
 from benchmarks.rows import TAUGEN
 from taugen.evidence import index, summarize, summary
-from taugen.evidence.event import API_VERSION
+from taugen.evidence.event import Event, EventType
 from taugen.evidence.paths import AttemptKey, RunKey
 from taugen.load import fastimport, git
 from taugen.load.partial import Objects
 from taugen.publish import state
 
-KINDS = ("submitted", "queued", "reserved", "admitted", "pod-started", "ready", "pod-ended", "succeeded")
+KINDS = (
+    EventType.SUBMITTED,
+    EventType.QUEUED,
+    EventType.RESERVED,
+    EventType.ADMITTED,
+    EventType.POD_STARTED,
+    EventType.READY,
+    EventType.POD_ENDED,
+    EventType.SUCCEEDED,
+)
+WHY = {"reason": "BackoffLimitExceeded", "message": "Job has reached the specified backoff limit"}
 RUNS = "run: {workspace}/train-{number}/{digest}\nphase: live\nintent:\n  source: workspaces/{workspace}/{number}/tau.yaml\nobject: {run}\n"
 PROJECT = "apiVersion: taugen.dev/v1alpha1\nkind: Project\nmetadata: {name: many}\nspec: {}\n"
 
@@ -41,12 +51,10 @@ def files(number: int) -> Iterator[tuple[str, str]]:
     yield run.intent, RUNS.format(workspace=run.workspace, number=number, digest=run.run[-8:], run=run.run)
     ended = number % 7 != 0
     for at, kind in enumerate(KINDS if ended else KINDS[:6]):
-        key = sha256(f"{number} {kind}".encode()).hexdigest()[:16]
-        kind_ = "failed" if kind == "succeeded" and number % 11 == 0 else kind
+        failed = kind is EventType.SUCCEEDED and number % 11 == 0
         time_ = f"2026-{1 + number % 9:02}-{1 + number % 28:02}T{number % 24:02}:{number % 60:02}:{at:02}Z"
-        name = time_.replace("-", "").replace(":", "")
-        body = f'{{"apiVersion":"{API_VERSION}","data":{{}},"time":"{time_}","type":"{kind_}","uid":"{key}"}}\n'
-        yield f"{one.folder}/events/{name}-{kind_}-{key}.json", body
+        event = Event(EventType.FAILED, time_, run.run, WHY) if failed else Event(kind, time_, run.run)
+        yield event.path(one), event.content().decode()
     yield one.log("p-0", "main", 0), f"log of {run.run}\n"
     if ended:
         yield one.record, f'{{"id":"{run.run}"}}\n'

@@ -54,6 +54,10 @@ RANK = {EventType.SUBMITTED: 0, EventType.QUEUED: 1, EventType.RESERVED: 2, Even
 """Which of two events of one second comes first: the API's times have no fractions."""
 
 
+_TYPES = {str(kind): kind for kind in (*STATES, EventType.INADMISSIBLE)}
+"""What decides where an attempt stands, by the name in its files."""
+
+
 class Cause(StrEnum):
     """Why an attempt failed, in the words of `resilience.retry_on`."""
 
@@ -167,6 +171,22 @@ def fold(events: Iterable[Event]) -> History | None:
         failure=_failure(happened) if terminal is not None and terminal.type is EventType.FAILED else None,
         terminal=terminal,
     )
+
+
+def deciding(names: Iterable[str]) -> list[str]:
+    """Of the names of an attempt's events those that tell `fold` where it stands and why, if they hold what they should. Of one second all:
+    names have no fractions of it."""
+    told = [(name.split("-", 1)[0], _TYPES[kind], name) for name in names if (kind := _kind(name)) in _TYPES]
+    terminal = min((stamp for stamp, kind, _ in told if kind in TERMINAL), default="")
+    if terminal:
+        return [name for stamp, kind, name in told if kind in TERMINAL and stamp == terminal]
+    last = max((stamp for stamp, kind, _ in told if kind in STATES), default="")
+    return [name for stamp, kind, name in told if stamp >= last and (kind in STATES or kind is EventType.INADMISSIBLE)]
+
+
+def _kind(name: str) -> str:
+    """The type in ``<time>-<type>-<key>.json``."""
+    return name.partition("-")[2].rpartition("-")[0]
 
 
 def _first(events: Iterable[Event], kind: EventType) -> str | None:

@@ -6,7 +6,7 @@ happen: a file of another form taken for evidence, a write to the repository tha
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -120,16 +120,34 @@ class Branch:
     def events_of(self, attempts: Iterable[AttemptKey]) -> dict[AttemptKey, list[Event]]:
         """The events of many attempts, each as they happened. One that stands under another's name is none: else whoever adds a file
         could put it in the place of a file that is signed."""
+        return {attempt: history.order(events) for attempt, (events, _) in self._events(attempts, list).items()}
+
+    def deciding_of(self, attempts: Iterable[AttemptKey]) -> dict[AttemptKey, list[Event]]:
+        """Of many attempts those events by which `history.fold` tells where they stand and why, each as they happened: the other files are
+        not read."""
+        out = self._events(attempts, history.deciding)
+        # A file that holds no event decides nothing: which others do is known by all.
+        unsure = [attempt for attempt, (_, whole) in out.items() if not whole]
+        return {attempt: history.order(events) for attempt, (events, _) in out.items()} | self.events_of(unsure)
+
+    def _events(
+        self, attempts: Iterable[AttemptKey], chosen: Callable[[Iterable[str]], list[str]]
+    ) -> dict[AttemptKey, tuple[list[Event], bool]]:
+        """The events of many attempts in files of chosen names, and whether all of those hold one."""
         wanted = list(dict.fromkeys(attempts))
         level = self.folders(f"{attempt.folder}/events" for attempt in wanted)
-        files = [
-            (attempt, name, child.id) for attempt in wanted for name, child in level[f"{attempt.folder}/events"].items() if not child.folder
-        ]
+        files = []
+        for attempt in wanted:
+            inside = level[f"{attempt.folder}/events"]
+            files += [(attempt, name, inside[name].id) for name in chosen(name for name, child in inside.items() if not child.folder)]
         out: dict[AttemptKey, list[Event]] = {attempt: [] for attempt in wanted}
+        broken = set()
         for (attempt, name, _), content in zip(files, self.objects.read([sha for _, _, sha in files]), strict=True):
             if content is not None and (found := event.read(content)) is not None and found.name == name:
                 out[attempt].append(found)
-        return {attempt: history.order(events) for attempt, events in out.items()}
+            else:
+                broken.add(attempt)
+        return {attempt: (events, attempt not in broken) for attempt, events in out.items()}
 
     def history(self, attempt: AttemptKey) -> History | None:
         """What the events of an attempt come to."""

@@ -10,6 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+import msgspec
+
 from taugen.diag import Diagnostic, Severity
 from taugen.words import Json
 from taugen.words.regex import regex
@@ -46,7 +48,11 @@ def located(file: str, prefix: str) -> str:
 def dumps(value: Json) -> str:
     """JSON with two-space indent and a final newline. Every character that a terminal acts on or hides is escaped, and so is what starts a
     command of a CI runner; the values stay the same."""
-    return _ESCAPED.sub(_escape, json.dumps(value, indent=2, ensure_ascii=False)) + "\n"
+    try:
+        text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    except (UnicodeEncodeError, OverflowError):  # halves of characters, and numbers of more than 64 bits: both are JSON
+        text = json.dumps(value, indent=2, ensure_ascii=False)
+    return _ESCAPED.sub(_escape, text) + "\n"
 
 
 def _escape(found: re.Match[str]) -> str:

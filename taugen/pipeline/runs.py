@@ -322,7 +322,7 @@ def detailed(view: View, rows: Sequence[Row]) -> list[Row]:
     intents = dict(zip(lacking, view.evidence.read_many(lacking), strict=True))
     texts = [text or (intents.get(row.key.intent) or b"").decode("utf-8", "replace") for row, text in zip(rows, texts, strict=True)]
     unclear = [AttemptKey(row.key, row.attempt) for row in rows if row.attempt and row.state != State.SUCCEEDED]
-    events = view.evidence.events_of(unclear)
+    events = view.evidence.deciding_of(unclear)
     out = []
     for row, text in zip(rows, texts, strict=True):
         history = fold(events.get(AttemptKey(row.key, row.attempt), ()))

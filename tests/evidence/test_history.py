@@ -6,7 +6,7 @@ import pytest
 
 from taugen.evidence import event, paths
 from taugen.evidence.event import Event, EventType
-from taugen.evidence.history import Cause, State, fold
+from taugen.evidence.history import RANK, STATES, Cause, State, deciding, fold
 
 RUN = paths.RunKey("fjord", "speech", "quickstart-a87f5b3c")
 T = "2026-05-04T10:{:02}:00Z".format
@@ -45,6 +45,23 @@ def test_order_and_repetition_do_not_matter():
     mixed = PREEMPTED * 2
     random.Random(4).shuffle(mixed)
     assert fold(mixed) == fold(PREEMPTED)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_a_few_names_tell_which_events_decide(seed):
+    """Where many attempts are listed, the others need not be read."""
+    dice = random.Random(seed)
+    kinds = dice.sample(list(EventType), dice.randint(1, len(EventType)))
+    some = [
+        Event(kind, f"2026-05-04T10:00:{dice.randint(0, 6):02}{dice.choice(('', '.25'))}Z", "u", {"reason": str(n), "message": str(-n)}, str(n))
+        for n, kind in enumerate(dice.choices(kinds, k=dice.randint(0, 9)))
+    ]
+    names = deciding([one.name for one in some])
+    whole, part = fold(some), fold([one for one in some if one.name in names])
+    assert (whole is None) == (part is None)
+    if whole is not None and part is not None:
+        assert (part.state, part.since, part.reason, part.message) == (whole.state, whole.since, whole.reason, whole.message)
+    assert {*STATES, *RANK} | {EventType.INADMISSIBLE} >= {one.type for one in some if one.name in names}
 
 
 def test_a_terminal_state_does_not_change():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from taugen.diag import Refused
-from taugen.evidence import store
+from taugen.evidence import history, store
 from taugen.evidence.paths import RunKey
 from taugen.evidence.store import Branch, Checkpoint
 from taugen.load import git
@@ -161,3 +161,16 @@ def test_a_message_can_not_pass_for_a_change(tmp_path):
 def test_a_damaged_repository_is_an_error(repo, tmp_path):
     with pytest.raises(git.GitError):
         Branch(tmp_path, "0" * 40).runs()
+
+
+def test_a_file_that_holds_no_event_decides_nothing(tmp_path):
+    """Where only those that decide are read, the one before it is found all the same."""
+    attempt = RUN.attempt(1)
+    last = evidencekit.event("evicted", 5, reason="Preempted", message="for another")
+    broken = {f"{attempt.folder}/events/20260601T000000Z-failed-0123456789abcdef.json": b"{}\n"}
+    files = {**evidencekit.files(), last.path(attempt): last.content(), **broken}
+    branch = opened(evidencekit.make(tmp_path / "repo", files))
+    whole, part = (history.fold(found[attempt]) for found in (branch.events_of([attempt]), branch.deciding_of([attempt])))
+    assert whole is not None
+    assert part is not None
+    assert (part.state, part.reason, part.message) == (whole.state, "Preempted", "for another")

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from taugen.outputs import common, text
 from taugen.outputs import json as machine
 from tests.outputs.kit import NASTY, nasty, report
@@ -35,3 +37,19 @@ def test_json_keeps_letters():
     from tests.outputs.kit import finding
 
     assert "größer als 日本" in machine.write(report(finding(message="größer als 日本")))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [],
+        {},
+        {"a": [], "b": {}, "c": [{}, [None, True, 1, -1, 0.5, 1.0]]},
+        "\"\\/\b\f\n\r\t\x00\x1f\x7f\x80\u2028 é 😀 ##",
+        ["\udc80 is half of a character"],
+        {"\udc80": 2**70, "x": -(2**63)},
+        {NASTY: NASTY},
+    ],
+)
+def test_json_has_one_layout_whoever_writes_it(value):
+    assert common.dumps(value) == common._ESCAPED.sub(common._escape, json.dumps(value, indent=2, ensure_ascii=False)) + "\n"
