@@ -1,8 +1,8 @@
 """The history of a branch as one stream.
 
-In: a repository and a commit. Out: its commits, each with the files that it changed. One git process, whatever the number of commits. What
-must never happen: a commit message or a file name taken for something that git said: fields are told apart by NUL, which neither can hold,
-and by their number.
+In: a repository and commits. Out: those, each with the files that it changed. One git process, whatever their number. What must never
+happen: a commit message or a file name taken for something that git said: fields are told apart by NUL, which neither can hold, and by
+their number.
 """
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from taugen.load import stream
+from taugen.load import git, stream
 
 _FORMAT = "--format=%x01%H%x00%P%x00%an%x00%B"
-_OPTIONS = ("-z", "--raw", "--no-renames", "--no-abbrev", "--root", "--no-ext-diff", "--no-textconv", "--topo-order", "--encoding=UTF-8")
+_OPTIONS = ("-z", "--raw", "--no-renames", "--no-abbrev", "--root", "--no-ext-diff", "--no-textconv", "--encoding=UTF-8")
 _AT_ONCE = 100
 """Paths up to which git is told what to look for; it compares each change with each of them."""
 
@@ -42,27 +42,28 @@ class Commit:
     parent: int = 0
 
 
-def commits(
-    repo: Path, tip: str, *, since: str | None = None, forwards: bool = False, each_parent: bool = False, paths: Sequence[str] = ()
-) -> Generator[Commit, None, None]:
-    """The commits that lead to `tip`, but not to `since`, newest first or `forwards`, children never on the wrong side of their parents.
+def commits(repo: Path, tip: str, *, paths: Sequence[str] = ()) -> Generator[Commit, None, None]:
+    """The commits that lead to `tip`, newest first, children never behind their parents; with `paths` only those that changed one of them.
+    A merge says what differs from all parents. Raises `GitError`."""
+    return _told(repo, ["-c", "--topo-order", "--end-of-options", tip, "--", *paths])
 
-    A merge says what differs from all parents, or, with `each_parent`, comes once for each parent with what differs from that one. With
-    `paths` only commits that changed one of them. Raises `GitError`.
-    """
-    args = [
-        "log",
-        *_OPTIONS,
-        "-m" if each_parent else "-c",
-        _FORMAT,
-        *(["--reverse"] * forwards),
-        *([f"^{since}"] if since else []),
-        "--end-of-options",
-        tip,
-    ]
-    args += ["--", *paths]
-    with closing(stream.pieces(args, repo)) as tokens:
-        yield from _numbered(_read(token.decode("utf-8", "surrogateescape") for token in tokens))
+
+def ids(repo: Path, tip: str, since: str | None) -> list[str]:
+    """The ids of the commits that lead to `tip`, but not to `since`, parents before their children. Raises `GitError`."""
+    args = ["rev-list", "--topo-order", "--reverse", *([f"^{since}"] if since else []), "--end-of-options", tip]
+    return git.run(args, cwd=repo).out.decode("ascii").split()
+
+
+def of_ids(repo: Path, listed: Sequence[str]) -> Generator[Commit, None, None]:
+    """These commits, in this order; a merge comes once for each parent with what differs from that one. Raises `GitError`."""
+    if listed:  # of none git would show the newest
+        with closing(_told(repo, ["-m", "--no-walk=unsorted", "--end-of-options", *listed, "--"])) as history:
+            yield from _numbered(history)
+
+
+def _told(repo: Path, args: Sequence[str]) -> Generator[Commit, None, None]:
+    with closing(stream.pieces(["log", *_OPTIONS, _FORMAT, *args], repo)) as tokens:
+        yield from _read(token.decode("utf-8", "surrogateescape") for token in tokens)
 
 
 def introduced(repo: Path, tip: str, blobs: Mapping[str, str]) -> dict[str, str]:

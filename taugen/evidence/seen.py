@@ -7,6 +7,7 @@ depend on each other, so that several processes share them. What must never happ
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from taugen.diag import Diagnostic, Severity
 from taugen.evidence import contents, trailers
@@ -18,8 +19,12 @@ from taugen.load.partial import Objects
 
 FILE = "100644"
 _COLLECTOR = re.compile(r"taugen collector ([a-z0-9.-]+)")
-Added = tuple[Commit, list[Change]]
-"""A commit, and the files that it added."""
+class Added(NamedTuple):
+    """A commit, the files that it added, and what was found of whatever else it did."""
+
+    commit: Commit
+    changes: list[Change]
+    findings: list[Diagnostic]
 
 
 @dataclass
@@ -48,9 +53,10 @@ class Seen:
 def look(objects: Objects, block: Sequence[Added]) -> Seen:
     """Check the files of some commits. Raises `GitError`."""
     seen = Seen()
-    placed = [(commit, [(change, parse(change.path)) for change in added]) for commit, added in block]
-    found = iter(objects.read([change.blob for _, added in placed for change, place in added if _is_read(change, place)]))
-    for commit, added in placed:
+    placed = [(commit, [(change, parse(change.path)) for change in added], told) for commit, added, told in block]
+    found = iter(objects.read([change.blob for _, added, _ in placed for change, place in added if _is_read(change, place)]))
+    for commit, added, told in placed:
+        seen.findings += told
         files: dict[str, bytes | None] = {}
         for change, place in added:
             content = next(found) if _is_read(change, place) else None

@@ -1,17 +1,15 @@
 """Proves an evidence branch: nothing was ever changed, and everything is whose it claims to be.
 
 In: a branch with its whole history, the keys of each cluster, an older tip, the sources. Out: findings, each with the file and the commit.
-The history is read once, as one stream; contents in blocks. What must never happen: a change that a merge, a mode, a rename or a second
+The history is read once, contents in blocks. What must never happen: a change that a merge, a mode, a rename or a second
 root hides; a finding for what the collector itself writes.
 """
 
 import multiprocessing
 import os
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
 from pathlib import Path
 
 from taugen.diag import Diagnostic, Severity, Span
@@ -26,9 +24,10 @@ from taugen.load.partial import Objects
 
 _BLOCK = 5000
 """Files whose contents are read at once."""
-_ALONE = 3
-"""Blocks up to which no further process is worth starting."""
-_WORKERS = 8
+_ALONE, _PART = 200, 500
+"""Commits up to which no further process is worth starting, and that one looks at in one go."""
+_WORKERS, _EACH = 8, 8
+"""Processes, and parts for each of them, so that none waits long for the last."""
 _LOGS = 100
 MOST = 1000
 """Findings that are kept."""
@@ -52,6 +51,12 @@ class Proof:
                 self.findings.append(one)
             else:
                 self.more += 1
+
+    def join(self, other: "Proof") -> None:
+        """Add what was found in later commits."""
+        self.add(other.findings)
+        self.more += other.more
+        self.commits += other.commits
 
 
 def verify(
@@ -78,9 +83,9 @@ def verify(
     if started is None:
         return proof
     seen = Seen()
-    for part in _looked(branch, _blocks(_added(branch, started, proof))):
-        proof.add(part.findings)
-        seen.join(replace(part, findings=[]))
+    for found, part in _looked(branch, log.ids(branch.repo, str(branch.tip), started or None)):
+        proof.join(found)
+        seen.join(part)
     proof.files, proof.records = seen.files, seen.records
     proof.add(odd.paths(branch.repo, str(branch.tip)))
     proof.add(odd.commits(branch.objects, {sha: path for commits in seen.clusters.values() for sha, path in commits.items()}))
@@ -97,7 +102,7 @@ def _blocks(added: Iterable[Added]) -> Iterator[list[Added]]:
     waiting = 0
     for one in added:
         block.append(one)
-        waiting += len(one[1])
+        waiting += len(one.changes)
         if waiting >= _BLOCK:
             yield block
             block, waiting = [], 0
@@ -105,23 +110,20 @@ def _blocks(added: Iterable[Added]) -> Iterator[list[Added]]:
         yield block
 
 
-def _looked(branch: Branch, blocks: Iterator[list[Added]]) -> Iterator[Seen]:
-    """The blocks, looked at in their order: by several processes where there is more than a little to do."""
-    first = list(islice(blocks, _ALONE))
+def _looked(branch: Branch, commits: Sequence[str]) -> Iterator[tuple[Proof, Seen]]:
+    """What was found in the commits, part by part in their order: by several processes where there is more than a little to do, each of
+    which asks git itself."""
     workers = min(_WORKERS, os.cpu_count() or 1)
-    if len(first) < _ALONE or workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
-        yield from (look(branch.objects, block) for block in chain(first, blocks))
+    if len(commits) <= _ALONE or workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
+        yield from (_part(branch.objects, part) for part in _parts(commits, _PART))
         return
     branch.close()
     with ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _begin, (branch.repo,)) as pool:
-        waiting: deque[Future[Seen]] = deque()
-        for block in chain(first, blocks):
-            waiting.append(pool.submit(_look, block))
-            # No more than is worked on: the whole branch would not fit into memory.
-            if len(waiting) > 2 * workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        yield from pool.map(_part_of_own, _parts(commits, min(_PART, len(commits) // (workers * _EACH) + 1)))
+
+
+def _parts(commits: Sequence[str], size: int) -> list[Sequence[str]]:
+    return [commits[start : start + size] for start in range(0, len(commits), size)]
 
 
 _OWN: list[Objects] = []
@@ -132,8 +134,18 @@ def _begin(repo: Path) -> None:
     _OWN.append(Objects(repo))
 
 
-def _look(block: list[Added]) -> Seen:
-    return look(_OWN[0], block)
+def _part_of_own(commits: Sequence[str]) -> tuple[Proof, Seen]:
+    return _part(_OWN[0], commits)
+
+
+def _part(objects: Objects, commits: Sequence[str]) -> tuple[Proof, Seen]:
+    """Look at some commits. Raises `GitError`."""
+    proof, seen = Proof(commits=len(commits)), Seen()
+    for block in _blocks(_added(objects.repo, commits)):
+        part = look(objects, block)
+        proof.add(part.findings)
+        seen.join(replace(part, findings=[]))
+    return proof, seen
 
 
 def _history(message: str, hint: str = "ask who may push to the branch; protect it from force-pushes") -> Diagnostic:
@@ -171,33 +183,30 @@ def _led(branch: Branch, older: str, newer: str) -> bool:
     return all(_here(branch, one) for one in (older, newer)) and git.is_ancestor(branch.repo, older, newer)
 
 
-def _added(branch: Branch, since: str, proof: Proof) -> Iterator[Added]:
-    """The commits with the files that each added; whatever else one did is a finding."""
+def _added(repo: Path, commits: Sequence[str]) -> Iterator[Added]:
+    """Commits with the files that each added; whatever else one did is a finding."""
     merge: list[Commit] = []
-    for commit in log.commits(branch.repo, str(branch.tip), since=since or None, forwards=True, each_parent=True):
+    for commit in log.of_ids(repo, commits):
         if merge and merge[0].sha != commit.sha:
-            yield merge[0], _merged(merge, proof)
+            yield _merged(merge)
             merge = []
-        proof.commits += commit.parent == 0
         if len(commit.parents) > 1:
             merge.append(commit)
         else:
-            proof.add(_tampered(commit, commit.changes))
-            yield commit, _placed(commit.changes)
+            yield Added(commit, _placed(commit.changes), list(_tampered(commit, commit.changes)))
     if merge:
-        yield merge[0], _merged(merge, proof)
+        yield _merged(merge)
 
 
-def _merged(merge: Sequence[Commit], proof: Proof) -> list[Change]:
+def _merged(merge: Sequence[Commit]) -> Added:
     """What a merge itself added: files that none of its parents has. A file that it lacks, or has another way than one of its parents, was
     changed."""
-    for side in merge:
-        proof.add(_tampered(side, side.changes))
+    found = [one for side in merge for one in _tampered(side, side.changes)]
     # Git leaves out a parent from which nothing differs: then nothing is new.
     if len(merge) < len(merge[0].parents):
-        return []
+        return Added(merge[0], [], found)
     everywhere = set.intersection(*({change.path for change in side.changes} for side in merge))
-    return _placed([change for change in merge[0].changes if change.path in everywhere])
+    return Added(merge[0], _placed([change for change in merge[0].changes if change.path in everywhere]), found)
 
 
 def _placed(changes: Iterable[Change]) -> list[Change]:

@@ -325,7 +325,8 @@ def detailed(view: View, rows: Sequence[Row]) -> list[Row]:
     events = view.evidence.deciding_of(unclear)
     out = []
     for row, text in zip(rows, texts, strict=True):
-        history = fold(events.get(AttemptKey(row.key, row.attempt), ()))
+        happened = events.get(AttemptKey(row.key, row.attempt))
+        history = fold(happened) if happened else None
         told = replace(row, reason=history.reason, message=history.message) if history is not None else row
         out.append(_told(told, text))
     return out

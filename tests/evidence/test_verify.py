@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from taugen.evidence import record, trailers
+from taugen.evidence import verify as verifying
 from taugen.evidence.paths import RunKey
 from taugen.evidence.record import Extras
 from taugen.evidence.sink import Sink
@@ -92,7 +93,14 @@ def forge(repo, files, *, author="taugen collector fjord", parents=None, message
 
 
 def found(repo, **more):
-    return [(one.rule, one.span.file, one.message) for one in verify(Branch(repo, tip(repo)), **more).findings]
+    alone = verify(Branch(repo, tip(repo)), **more)
+    # Many processes, each of which looks at a part of the commits, find the same in the same order.
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("_ALONE", 0), ("_PART", 1), ("_WORKERS", 3)):
+            patch.setattr(verifying, name, value)
+        patch.setattr("os.cpu_count", lambda: 3)
+        assert verify(Branch(repo, tip(repo)), **more) == alone
+    return [(one.rule, one.span.file, one.message) for one in alone.findings]
 
 
 def rules(repo, **more):
