@@ -19,6 +19,8 @@ from taugen.load.partial import Objects
 
 FILE = "100644"
 _COLLECTOR = re.compile(r"taugen collector ([a-z0-9.-]+)")
+
+
 class Added(NamedTuple):
     """A commit, the files that it added, and what was found of whatever else it did."""
 

@@ -1,8 +1,8 @@
 """Writes the summary of a cluster, and compares one with the evidence.
 
-In: a commit of the evidence branch, the summary before. Out: a commit for the branch ``<evidence>-summary/<cluster>`` of the remote, once an
-hour, pushed with the evidence that comes next; or the lines that are wrong. What must never happen: evidence that is not written because
-its summary could not be.
+In: a commit of the evidence branch, the summary before. Out: once an hour a commit for the branch ``<evidence>-summary/<cluster>`` of the
+remote, to be pushed with the evidence that comes next; or the lines that are wrong. What must never happen: evidence that is not written
+because its summary could not be.
 """
 
 from collections.abc import Iterator, Mapping

@@ -40,8 +40,8 @@ class Move(NamedTuple):
 
     @property
     def args(self) -> tuple[str, str]:
-        """What git is told of it: the lease, and the refspec. The lease adds "is still there" to what a push proves by itself, and catches a
-        branch that was set back."""
+        """What git is told of it: the lease, and the refspec. The lease adds "is still there" to what a push proves by itself, and
+        catches a branch that was set back."""
         return f"--force-with-lease={self.ref}:{self.old or ''}", f"{self.new}:{self.ref}"
 
 

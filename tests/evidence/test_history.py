@@ -52,8 +52,9 @@ def test_a_few_names_tell_which_events_decide(seed):
     """Where many attempts are listed, the others need not be read."""
     dice = random.Random(seed)
     kinds = dice.sample(list(EventType), dice.randint(1, len(EventType)))
+    times = [f"2026-05-04T10:00:{dice.randint(0, 6):02}{dice.choice(('', '.25'))}Z" for _ in range(9)]
     some = [
-        Event(kind, f"2026-05-04T10:00:{dice.randint(0, 6):02}{dice.choice(('', '.25'))}Z", "u", {"reason": str(n), "message": str(-n)}, str(n))
+        Event(kind, times[n], "u", {"reason": str(n), "message": str(-n)}, str(n))
         for n, kind in enumerate(dice.choices(kinds, k=dice.randint(0, 9)))
     ]
     names = deciding([one.name for one in some])
