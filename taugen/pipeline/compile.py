@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from taugen.diag import Diagnostic, Span, has_errors, ordered
+from taugen.diag import Diagnostic, Severity, Span, has_errors, ordered
 from taugen.load.tree import Unreadable
 from taugen.pipeline.code import gather
 from taugen.pipeline.project import Project, workspace_of
@@ -111,7 +111,10 @@ class Compiler:
         return out
 
     def _look(self, work: "_Work") -> None:
-        work.findings += engine.check_document(work.doc, self.policy)
+        found = engine.check_document(work.doc, self.policy)
+        # What is to be removed need not be spelt another way.
+        removed = {one.span for one in found if one.hint.startswith("remove it")}
+        work.findings = [one for one in work.findings if one.severity is not Severity.NOTE or one.span not in removed] + found
 
     def _gather(self, work: "_Work") -> None:
         work.code = gather(self.project.tree, work.doc, plan(work.doc), self.project.matcher)
