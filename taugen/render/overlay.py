@@ -31,6 +31,14 @@ _OURS = ("taugen.dev/",)
 _KUEUE = ("kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class", "kueue.x-k8s.io/max-exec-time-seconds")
 
 
+_FIXED: Mapping[Json, tuple[Path, ...]] = {
+    "LocalQueue": (("spec", "clusterQueue"),),
+    "RoleBinding": (("roleRef",),),
+}
+"""What an object is for: the API server lets nobody change it once the object stands, and taugen tells people of it by policy (Kueue
+localqueue_types.go; Kubernetes rbac validation)."""
+
+
 class Overlays(Struct, frozen=True):
     """The patches of each cluster, in order. `digest` changes with any overlay that a cluster names."""
 
@@ -204,6 +212,9 @@ def _lost(before: Object, after: Object) -> Iterator[Path]:
     for key in ("apiVersion", "kind"):
         if before.get(key) != after.get(key):
             yield (key,)
+    for path in _FIXED.get(before.get("kind"), ()):
+        if _at(before, path) != _at(after, path):
+            yield path
     old, new = before.get("metadata"), after.get("metadata")
     if old is new:
         return
@@ -216,6 +227,12 @@ def _lost(before: Object, after: Object) -> Iterator[Path]:
         for key in sorted({*values, *changed}):
             if (key.startswith(_OURS) or key in _KUEUE) and values.get(key) != changed.get(key):
                 yield ("metadata", part, key)
+
+
+def _at(value: Json, path: Path) -> Json:
+    for key in path:
+        value = _mapping(value).get(str(key))
+    return value
 
 
 def _mapping(value: Json) -> Object:

@@ -258,6 +258,22 @@ def test_patches_that_can_not_be_read(text, rule, path, line, words):
 
 
 @pytest.mark.parametrize(
+    ("kind", "body", "path"),
+    [
+        ("LocalQueue", {"spec": {"clusterQueue": "research"}}, "spec.clusterQueue"),
+        ("RoleBinding", {"roleRef": {"kind": "Role", "name": "reader"}, "subjects": []}, "roleRef.name"),
+    ],
+)
+def test_what_an_object_is_for_is_not_patched(kind, body, path):
+    """The API server would refuse it once the object stands, and `explain` tells people of the queue that policy names."""
+    obj = {"apiVersion": "x/v1", "kind": kind, "metadata": {"name": "a", "namespace": "b"}, **body}
+    top, last = path.split(".")
+    out, found = overlay.apply(site(f"kind: {kind}\nmetadata: {{name: a}}\n{top}: {{{last}: other}}\n"), "west", rendered(obj))
+    assert [(f.rule, f.path) for f in found] == [("overlay-identity", path if kind == "LocalQueue" else "roleRef")]
+    assert out[0].obj == obj
+
+
+@pytest.mark.parametrize(
     ("text", "rule", "path", "words"),
     [
         (ON_JOB + "{kind: CronJob}\n", "overlay-identity", "patch.kind", "would change kind of a Job"),
