@@ -136,8 +136,9 @@ class Sink:
     def flush(self) -> None:
         """Push what waits for another push, where no other will come."""
         beside, self._beside = self._beside, []
-        for move in beside:
-            fastimport.push(self.repo, self.remote, move.new, move.ref, move.old)
+        with contextlib.suppress(git.GitError):
+            for move in beside:
+                fastimport.push(self.repo, self.remote, move.new, move.ref, move.old)
 
     def quiet(self, time: str) -> bool:
         """Whether at `time` (RFC 3339) nothing was heard of the collector for `BEAT` seconds, as far as is known here."""
