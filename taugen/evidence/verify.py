@@ -24,7 +24,7 @@ from taugen.load.partial import Objects
 
 _BLOCK = 5000
 """Files whose contents are read at once."""
-_ALONE, _PART = 200, 500
+_ALONE, _PART = 50, 500
 """Commits up to which no further process is worth starting, and that one looks at in one go."""
 _WORKERS, _EACH = 8, 8
 """Processes, and parts for each of them, so that none waits long for the last."""
