@@ -36,7 +36,7 @@ def check(doc: RunDoc, policy: Policy) -> Iterator[Diagnostic]:
     if doc.lost(("execution", "launcher")) or doc.lost(("run", "workload_kind")):
         return
     launcher = execution.launcher if execution is not None else None
-    if launcher in {"ray-train", "ray-tune"} and doc.kind != "rayjob":
+    if launcher is not None and launcher.startswith("ray-") != (doc.kind == "rayjob"):
         return  # launcher-kind speaks; whether nodes or workers count is decided with the kind
     if doc.kind == "rayjob":
         if nodes is not None and nodes > 1:

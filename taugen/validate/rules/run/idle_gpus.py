@@ -30,7 +30,8 @@ def check(run: ResolvedRun, policy: Policy) -> Iterator[Diagnostic]:
     """`execution.processes_per_node` against GPUs that neither the document nor the profile that it names shows."""
     doc = run.doc
     if run.program.launcher.startswith("ray-"):
-        yield from _ray(run)
+        if doc.kind == "rayjob":  # else launcher-kind speaks
+            yield from _ray(run)
         return
     if run.program.launcher != "torchrun" or not run.gpus or run.processes == run.gpus or doc.has(("compute", "gpus")):
         return

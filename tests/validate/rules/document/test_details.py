@@ -43,6 +43,8 @@ class TestLaunchers:
             ("launcher: python", "job", "{gpus: 8, workers: 2}", ["e launcher-nodes compute.workers"]),
             ("launcher: torchrun", "rayjob", "{gpus: 8}", ["e launcher-kind execution.launcher"]),
             ("launcher: python", "rayjob", "{gpus: 8}", ["e launcher-kind execution.launcher"]),
+            ("launcher: torchrun, nodes: 2", "rayjob", "{gpus: 8}", ["e launcher-kind execution.launcher"]),
+            ("launcher: ray-train, nodes: 2", "rayjob", "{gpus: 8}", ["e launcher-nodes execution.nodes"]),
             ("launcher: ray-train", "jobset", "{gpus: 8}", ["e launcher-kind execution.launcher"]),
             ("launcher: ray-train", "rayjob", "{gpus: 8, workers: 4}", []),
             ("launcher: torchrun, processes_per_node: 8", "job", "{gpus: 8}", []),
