@@ -156,7 +156,8 @@ class Sink:
                 # Whatever becomes of the summary is settled by this: evidence never waits for it again.
                 beside, self._beside = self._beside, []
                 result = fastimport.push(self.repo, self.remote, new, self.ref, tip, beside=beside)
-            if result.outcome is Pushed.FAILED:
+            # A server may refuse all for the summary's sake: then evidence goes alone.
+            if result.outcome is Pushed.FAILED and not beside:
                 raise Unreachable(f"the push was refused: {result.message}")
             if result.outcome is Pushed.OK:
                 # Counted from its beginning: how long the server takes does not make the next one later.

@@ -191,6 +191,12 @@ def test_it_goes_with_the_next_push_of_evidence(tmp_path):
     for number, time in enumerate(("12:00", "12:01", "12:02"), 5):
         assert sink.append(batch(number, f"2026-05-04T{time}:00Z"), "x", [], f"2026-05-04T{time}:00Z")
     assert git(remote, "rev-list", "--count", "evidence") == "8"
+    # Nor does a server that refuses both for its sake.
+    (remote / "hooks" / "update").rename(remote / "hooks" / "pre-receive")
+    (remote / "hooks" / "pre-receive").write_text("#!/bin/sh\n! grep -q summary\n")
+    for number, time in enumerate(("13:00", "13:01", "13:02"), 8):
+        assert sink.append(batch(number, f"2026-05-04T{time}:00Z"), "x", [], f"2026-05-04T{time}:00Z")
+    assert git(remote, "rev-list", "--count", "evidence") == "11"
     assert git(remote, "rev-list", "--count", "evidence-summary/fjord") == "2"
 
 
