@@ -13,6 +13,8 @@ from fnmatch import fnmatchcase
 from operator import attrgetter
 from typing import NamedTuple
 
+from msgspec import Struct, structs
+
 from taugen.diag import Refused
 from taugen.evidence import index
 from taugen.evidence.history import State, fold
@@ -53,8 +55,7 @@ class Wanted:
     limit: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A run and its newest attempt. `live` tells whether its manifests stand in the deploy tree; `last` is the state before it was stale.
     Times are RFC 3339 in UTC, "" if there was none."""
 
@@ -327,7 +328,7 @@ def detailed(view: View, rows: Sequence[Row]) -> list[Row]:
     for row, text in zip(rows, texts, strict=True):
         happened = events.get(AttemptKey(row.key, row.attempt))
         history = fold(happened) if happened else None
-        told = replace(row, reason=history.reason, message=history.message) if history is not None else row
+        told = structs.replace(row, reason=history.reason, message=history.message) if history is not None else row
         out.append(_told(told, text))
     return out
 
@@ -348,7 +349,7 @@ def _told(row: Row, body: str) -> Row:
         # Its manifests left before its end was seen.
         state_ = head[2]
     key = row.key if row.key.cluster or cluster is None else row.key._replace(cluster=cluster[1])
-    return replace(
+    return structs.replace(
         row, key=key, state=state_, last=row.last or (row.state if state_ != row.state and row.attempt else ""), name=name, source=head[3],
         attempt=row.attempt or (int(attempt[1]) if attempt is not None else 1), request=request(body),
     )  # fmt: skip
