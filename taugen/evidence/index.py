@@ -7,6 +7,7 @@ the events' contents (`history.fold`), or one that a cache changes: the cache is
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -20,11 +21,12 @@ from taugen.evidence.standing import Standing
 from taugen.evidence.trees import Entries
 from taugen.load import git, stream
 from taugen.load.partial import Objects
+from taugen.load.share import shared
 
 FORM, RUN_FORM = "standings.2", "standings.run.2"
 """Names what a cached text holds, of a folder of runs and of a run; another form never takes it for its own."""
-_AT_ONCE = 400
-"""Folders up to which git is told what to list; with more it lists all."""
+_AT_ONCE = 200
+"""Folders that git is told to list at once: it compares each path with each of them."""
 _RUN_END = b"/run.yaml\0"
 """Git lists this file of a run after its attempts."""
 _OTHER, _TERMINAL, _SUBMITTED, _STARTED, _READY, _COUNTED = range(6)
@@ -155,20 +157,25 @@ def _from_names(objects: Objects, tip: str, folders: Mapping[str, str], cache: C
     missing = [path for path, tree in folders.items() if tree not in known]
     fresh = _read(objects, tip, missing)
     if cache is not None and missing:
-        texts = {folders[path]: msgspec.json.encode(fresh[path]).decode() for path in missing}
-        cache.put(FORM, texts, keep=folders.values())
-    return {path: fresh[path] if path in fresh else _BUCKET.decode(known[tree]) for path, tree in folders.items()}
+        cache.put(FORM, {folders[path]: fresh[path] for path in missing}, keep=folders.values())
+    return {path: _BUCKET.decode(fresh[path] if path in fresh else known[tree]) for path, tree in folders.items()}
 
 
-def _read(objects: Objects, tip: str, folders: list[str]) -> dict[str, Bucket]:
-    """What stands in folders, from the paths of all files."""
+def _read(objects: Objects, tip: str, folders: list[str]) -> dict[str, str]:
+    """What stands in folders, from the paths of all files, as the texts of `Bucket`s."""
+    parts = [folders[start : start + _AT_ONCE] for start in range(0, len(folders), _AT_ONCE)]
+    work = partial(_texts, objects.repo, tip)
     try:
-        return _listing(objects.repo, tip, folders)
+        return {path: text for part in shared(work, parts) for path, text in part.items()}
     except git.GitError:
         # Of a remote perhaps only the upper folders are here.
         if not objects.fetch([str(git.find(objects.repo, f"{tip}:"))]):
             raise
-        return _listing(objects.repo, tip, folders)
+        return {path: text for part in shared(work, parts) for path, text in part.items()}
+
+
+def _texts(repo: Path, tip: str, folders: list[str]) -> dict[str, str]:
+    return {path: msgspec.json.encode(bucket).decode() for path, bucket in _listing(repo, tip, folders).items()}
 
 
 def _listing(repo: Path, tip: str, folders: list[str]) -> dict[str, Bucket]:
@@ -182,9 +189,7 @@ def _listing(repo: Path, tip: str, folders: list[str]) -> dict[str, Bucket]:
 
 def _listed(repo: Path, tip: str, folders: list[str]) -> Iterator[bytes]:
     """The paths of all files in git's order, each ended by NUL, in blocks."""
-    # More folders than that take longer to compare than the rest takes to list.
-    only = [f"{path}/" for path in folders] if len(folders) <= _AT_ONCE else []
-    args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tip, *only]
+    args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tip, *(f"{path}/" for path in folders)]
     return stream.blocks(args, repo)
 
 

@@ -5,11 +5,9 @@ The history is read once, contents in blocks. What must never happen: a change t
 root hides; a finding for what the collector itself writes.
 """
 
-import multiprocessing
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from taugen.diag import Diagnostic, Severity, Span
@@ -21,13 +19,12 @@ from taugen.evidence.seen import Added, Seen, look
 from taugen.evidence.store import Branch
 from taugen.load import git, messages
 from taugen.load.partial import Objects
+from taugen.load.share import shared
 
 _BLOCK = 5000
 """Files whose contents are read at once."""
-_ALONE, _PART = 50, 500
-"""Commits up to which no further process is worth starting, and that one looks at in one go."""
-_WORKERS, _EACH = 8, 8
-"""Processes, and parts for each of them, so that none waits long for the last."""
+_ALONE, _PART, _EACH = 50, 500, 64
+"""Commits of a part: at least, at most, and which share of all, so that no process waits long for another's last."""
 _LOGS = 100
 MOST = 1000
 """Findings that are kept."""
@@ -111,40 +108,20 @@ def _blocks(added: Iterable[Added]) -> Iterator[list[Added]]:
 
 
 def _looked(branch: Branch, commits: Sequence[str]) -> Iterator[tuple[Proof, Seen]]:
-    """What was found in the commits, part by part in their order: by several processes where there is more than a little to do, each of
-    which asks git itself."""
-    workers = min(_WORKERS, os.cpu_count() or 1)
-    if len(commits) <= _ALONE or workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
-        yield from (_part(branch.objects, part) for part in _parts(commits, _PART))
-        return
+    """What was found in the commits, part by part in their order."""
+    size = min(_PART, max(_ALONE, len(commits) // _EACH))
     branch.close()
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _begin, (branch.repo,)) as pool:
-        yield from pool.map(_part_of_own, _parts(commits, min(_PART, len(commits) // (workers * _EACH) + 1)))
+    return shared(partial(_part, branch.repo), [commits[start : start + size] for start in range(0, len(commits), size)])
 
 
-def _parts(commits: Sequence[str], size: int) -> list[Sequence[str]]:
-    return [commits[start : start + size] for start in range(0, len(commits), size)]
-
-
-_OWN: list[Objects] = []
-"""A worker's reader."""
-
-
-def _begin(repo: Path) -> None:
-    _OWN.append(Objects(repo))
-
-
-def _part_of_own(commits: Sequence[str]) -> tuple[Proof, Seen]:
-    return _part(_OWN[0], commits)
-
-
-def _part(objects: Objects, commits: Sequence[str]) -> tuple[Proof, Seen]:
+def _part(repo: Path, commits: Sequence[str]) -> tuple[Proof, Seen]:
     """Look at some commits. Raises `GitError`."""
     proof, seen = Proof(commits=len(commits)), Seen()
-    for block in _blocks(_added(objects.repo, commits)):
-        part = look(objects, block)
-        proof.add(part.findings)
-        seen.join(replace(part, findings=[]))
+    with Objects(repo) as objects:
+        for block in _blocks(_added(repo, commits)):
+            part = look(objects, block)
+            proof.add(part.findings)
+            seen.join(replace(part, findings=[]))
     return proof, seen
 
 

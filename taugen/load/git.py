@@ -68,6 +68,10 @@ class GitError(Exception):
         why = f"it was ended by signal {-code}" if code < 0 and not self.stderr else _plain(self.stderr)
         super().__init__(f"git {self.argv[0] if self.argv else ''} failed ({code}): {why}")
 
+    def __reduce__(self) -> tuple[type["GitError"], tuple[Sequence[str], int, str]]:
+        """By what it was made of: it comes from other processes too."""
+        return type(self), (self.argv, self.code, self.stderr)
+
 
 class GitResult(NamedTuple):
     """What a git process left."""

@@ -11,6 +11,7 @@ from taugen.evidence.event import Event, EventType
 from taugen.evidence.history import fold
 from taugen.evidence.paths import RunKey
 from taugen.load import git as door
+from taugen.load import share
 from tests.gitkit import git, make_repo
 from tests.readers.kit import Evidence
 
@@ -73,6 +74,15 @@ def test_names_say_what_contents_say(evidence):
         assert standing.recorded == (attempt.number == 2)
         seen += 1
     assert seen > 80
+
+
+def test_several_processes_find_the_same(evidence, monkeypatch):
+    write(evidence, range(60))
+    alone = listed(evidence)
+    monkeypatch.setattr(index, "_AT_ONCE", 7)
+    for count in (1, 3):
+        monkeypatch.setattr(share, "processors", lambda count=count: count)
+        assert listed(evidence) == alone
 
 
 def test_a_cache_never_changes_an_answer(evidence):

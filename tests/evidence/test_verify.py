@@ -12,7 +12,7 @@ from taugen.evidence.record import Extras
 from taugen.evidence.sink import Sink
 from taugen.evidence.store import Branch
 from taugen.evidence.verify import verify
-from taugen.load import fastimport, git
+from taugen.load import fastimport, git, share
 from taugen.words.canonical import jcs
 from tests import evidencekit, gitkit
 
@@ -96,9 +96,8 @@ def found(repo, **more):
     alone = verify(Branch(repo, tip(repo)), **more)
     # Many processes, each of which looks at a part of the commits, find the same in the same order.
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("_ALONE", 0), ("_PART", 1), ("_WORKERS", 3)):
-            patch.setattr(verifying, name, value)
-        patch.setattr("os.cpu_count", lambda: 3)
+        patch.setattr(verifying, "_ALONE", 1)
+        patch.setattr(share, "processors", lambda: 3)
         assert verify(Branch(repo, tip(repo)), **more) == alone
     return [(one.rule, one.span.file, one.message) for one in alone.findings]
 
