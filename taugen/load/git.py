@@ -62,15 +62,12 @@ class GitError(Exception):
     """A git command failed: `argv` (without git and the pinned options), `code`, `stderr`. `str()` is one sentence for people."""
 
     def __init__(self, argv: Sequence[str], code: int, stderr: str) -> None:
-        self.argv = tuple(argv)
-        self.code = code
-        self.stderr = stderr.strip()
-        why = f"it was ended by signal {-code}" if code < 0 and not self.stderr else _plain(self.stderr)
-        super().__init__(f"git {self.argv[0] if self.argv else ''} failed ({code}): {why}")
+        self.argv, self.code, self.stderr = tuple(argv), code, stderr.strip()
+        super().__init__(self.argv, code, self.stderr)  # what another process makes it of again
 
-    def __reduce__(self) -> tuple[type["GitError"], tuple[Sequence[str], int, str]]:
-        """By what it was made of: it comes from other processes too."""
-        return type(self), (self.argv, self.code, self.stderr)
+    def __str__(self) -> str:
+        why = f"it was ended by signal {-self.code}" if self.code < 0 and not self.stderr else _plain(self.stderr)
+        return f"git {self.argv[0] if self.argv else ''} failed ({self.code}): {why}"
 
 
 class GitResult(NamedTuple):
@@ -374,8 +371,6 @@ _tops: dict[str, Path] = {}
 """Folders, and the working trees that hold them. A command asks often, and nobody moves a repository while it runs."""
 _commits: set[tuple[str, str]] = set()
 """(repository, id) of commits that were seen: an id stands for one thing for ever."""
-
-
 TOPLEVEL = ("rev-parse", "--show-toplevel")
 
 
