@@ -2,14 +2,23 @@
 
 In: a function, and the parts of its work. Out: what it makes of each part, in their order. Processes are forked, as many as there are
 processors: they know what this one knows, and open git processes of their own. What must never happen: an answer that depends on how many
-there are; a fork where one part is all there is.
+there are; a fork where one part is all there is; a worker that outlives the process it works for.
 """
 
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
-_MOST = 8
+from taugen.diag import Refused
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
+MOST = 8
+"""Processes."""
 _Part = TypeVar("_Part")
 _Made = TypeVar("_Made")
 
@@ -19,16 +28,57 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def shared(work: Callable[[_Part], _Made], parts: Sequence[_Part]) -> Iterator[_Made]:
-    """`work` of each part. It stands in a module, and takes and gives what can be pickled. Raises what it raises."""
-    workers = min(_MOST, processors(), len(parts))
-    if workers > 1:
-        # Most commands share nothing, and these take 30 ms to load.
-        import multiprocessing
-        from concurrent.futures import ProcessPoolExecutor
+def able() -> bool:
+    """Whether processes can share work here: some systems can't fork, some sandboxes have no semaphores."""
+    import multiprocessing
 
-        if "fork" in multiprocessing.get_all_start_methods():
-            with ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
-                yield from pool.map(work, parts)
-            return
+    try:
+        multiprocessing.get_context("fork").Lock()
+    except (ImportError, NotImplementedError, OSError, ValueError):
+        return False
+    return True
+
+
+def shared(work: Callable[[_Part], _Made], parts: Sequence[_Part]) -> Iterator[_Made]:
+    """`work` of each part. It stands in a module, and takes and gives what can be pickled. Raises what it raises, `Refused` if a worker
+    dies."""
+    workers = min(MOST, processors(), len(parts))
+    if workers > 1 and able():
+        with forked(workers) as pool:
+            yield from pool.map(work, parts)
+        return
     yield from map(work, parts)
+
+
+@contextmanager
+def forked(count: int, begin: Callable[[], None] | None = None) -> Iterator["ProcessPoolExecutor"]:
+    """Workers that know what this process knows, and end with it. Each calls `begin` first. Raises `Refused` if one dies."""
+    # Most commands share nothing, and have nothing of pickles, sockets and logging to load.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    alive, ours = os.pipe()
+    try:
+        with ProcessPoolExecutor(count, multiprocessing.get_context("fork"), initializer=_start, initargs=(alive, ours, begin)) as pool:
+            yield pool
+    except BrokenProcessPool:
+        raise Refused("a worker process was killed", hint="memory may have run out; nothing was written", code=4) from None
+    finally:
+        os.close(alive)
+        os.close(ours)
+
+
+def _start(alive: int, ours: int, begin: Callable[[], None] | None) -> None:
+    # A pool that is broken ends its other workers by this signal, and waits for them: what the parent made of it must not count here.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if begin is not None:
+        begin()
+    os.close(ours)
+    threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
+
+
+def _end_with(alive: int) -> None:
+    """End this worker with the process that started it: the pipe is then closed. A worker of a killed command would wait for ever."""
+    os.read(alive, 1)
+    os._exit(1)

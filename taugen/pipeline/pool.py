@@ -6,9 +6,6 @@ objects: texts go to it as they come, and nobody holds those of all runs.
 """
 
 import gc
-import os
-import signal
-import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -16,7 +13,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from taugen.diag import Diagnostic, Refused, Span, has_errors
+from taugen.diag import Diagnostic, Span, has_errors
+from taugen.load import share
 from taugen.load.fastimport import Writer, blob
 from taugen.load.mainline import Brought, Mainline
 from taugen.load.tree import GitTree
@@ -92,9 +90,9 @@ def compile_all(job: Job, files: Sequence[str]) -> Iterator[Result]:
     """Compile every file. Raises `Refused` if a worker dies."""
     first = job.writer.reserve if job.writer is not None else int
     tasks = [(files[at : at + CHUNK], first()) for at in range(0, len(files), CHUNK)]
-    processes = min(len(os.sched_getaffinity(0)), 8, len(files) // SERIAL)
+    processes = min(share.processors(), share.MOST, len(files) // SERIAL)
     serial = (compile_chunk(job, task) for task in tasks)
-    for results, contents in serial if processes < 2 else _parallel(job, tasks, processes):
+    for results, contents in serial if processes < 2 or not share.able() else _parallel(job, tasks, processes):
         if job.writer is not None:
             job.writer.write(contents)
         yield from results
@@ -102,18 +100,12 @@ def compile_all(job: Job, files: Sequence[str]) -> Iterator[Result]:
 
 def _parallel(job: Job, tasks: Sequence[Task], processes: int) -> Iterator[Done]:
     """Compile chunks in forked processes, in their order."""
-    # A publish of a few changes has no pool, and nothing of pickles, sockets and logging to load.
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-
     global _job  # noqa: PLW0603 - inherited by the forked workers
     _job = job
-    alive, ours = os.pipe()
     # What is there now stays: looking through it for garbage, in every process, would take a tenth of the time.
     gc.freeze()
     try:
-        with ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), initializer=_start, initargs=(alive, ours)) as pool:
+        with share.forked(processes, _start) as pool:
             waiting: deque[Future[Done]] = deque()
             for task in tasks:
                 waiting.append(pool.submit(_work, task))
@@ -121,30 +113,16 @@ def _parallel(job: Job, tasks: Sequence[Task], processes: int) -> Iterator[Done]
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
-    except BrokenProcessPool:
-        raise Refused("a worker process was killed", hint="memory may have run out; nothing was published", code=4) from None
     finally:
         _job = None
         gc.unfreeze()
-        os.close(alive)
-        os.close(ours)
 
 
-def _start(alive: int, ours: int) -> None:
+def _start() -> None:
     assert _job is not None
-    # A pool that is broken ends its other workers by this signal, and waits for them: what the parent made of it must not count here.
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     tree = _job.compiler.project.tree
     if isinstance(tree, GitTree):
         tree.detach()
-    os.close(ours)
-    threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
-
-
-def _end_with(alive: int) -> None:
-    """End this worker with the process that started it: the pipe is then closed. A worker of a killed publish would wait for ever."""
-    os.read(alive, 1)
-    os._exit(1)
 
 
 def _work(task: Task) -> Done:
