@@ -205,7 +205,7 @@ class _Session:
         self._looking: list[Future[Looked]] = []
         now = of.clock.now()
         self._due, self._last, self._tails = 0.0, now - of.settings.interval, now + of.settings.log_every
-        self._beat, self._begun = now, now
+        self._beat, self._started = now, now
 
     def run(self) -> None:
         """Until the clock is stopped."""
@@ -218,7 +218,7 @@ class _Session:
                 self._read_logs(now)
                 self._book.settle()
                 news = self._book.files or self._book.vanished or self._book.gap or self._book.ended()
-                begun = self._book.begun or now >= self._begun + _PATIENCE
+                begun = self._book.begun or now >= self._started + _PATIENCE
                 if begun and not self._due and (news or self._writer.quiet):
                     interval = self._of.settings.interval
                     self._due = max(now + min(_SOON, interval / 10), self._last + interval, now + self._of.sink.wait())

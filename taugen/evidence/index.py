@@ -163,15 +163,18 @@ def _from_names(objects: Objects, tip: str, folders: Mapping[str, str], cache: C
 
 def _read(objects: Objects, tip: str, folders: list[str]) -> dict[str, str]:
     """What stands in folders, from the paths of all files, as the texts of `Bucket`s."""
-    parts = [folders[start : start + _AT_ONCE] for start in range(0, len(folders), _AT_ONCE)]
-    work = partial(_texts, objects.repo, tip)
     try:
-        return {path: text for part in shared(work, parts) for path, text in part.items()}
+        return _shared(objects.repo, tip, folders)
     except git.GitError:
         # Of a remote perhaps only the upper folders are here.
         if not objects.fetch([str(git.find(objects.repo, f"{tip}:"))]):
             raise
-        return {path: text for part in shared(work, parts) for path, text in part.items()}
+        return _shared(objects.repo, tip, folders)
+
+
+def _shared(repo: Path, tip: str, folders: list[str]) -> dict[str, str]:
+    parts = [folders[start : start + _AT_ONCE] for start in range(0, len(folders), _AT_ONCE)]
+    return {path: text for part in shared(partial(_texts, repo, tip), parts) for path, text in part.items()}
 
 
 def _texts(repo: Path, tip: str, folders: list[str]) -> dict[str, str]:
@@ -180,7 +183,7 @@ def _texts(repo: Path, tip: str, folders: list[str]) -> dict[str, str]:
 
 def _listing(repo: Path, tip: str, folders: list[str]) -> dict[str, Bucket]:
     found: dict[str, Bucket] = {path: [] for path in folders}
-    for folder, paths in _runs(_listed(repo, tip, folders)) if folders else ():
+    for folder, paths in _runs(_listed(repo, tip, folders)):
         bucket, _, run = folder.rpartition("/")
         if bucket in found and (place := parse(f"{folder}/run.yaml")) is not None and place.run.run == run:
             found[bucket].append((run, _folded(paths)))

@@ -6,7 +6,6 @@ What must never happen: a signature by another kind of key, of another tool's ke
 key's text that lets in a second one; a proof that ends at a signature which nobody can read.
 """
 
-import os
 import re
 import shutil
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 from taugen.diag import Refused
 from taugen.evidence.sshsig import Keys
 from taugen.load import git
+from taugen.load.share import processors
 
 _KEY = re.compile(r"\s*((?:ssh-|ecdsa-sha2-|sk-)[A-Za-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,3})(?:[ \t].*)?\s*")
 # Nobody's keyring takes part: a key of whoever runs taugen would be as good as one of policy.
@@ -69,7 +69,7 @@ def _asked(repo: Path, commits: Sequence[str], allowed: str) -> set[str]:
         signers.write_text(allowed, encoding="ascii")
         options = [word for setting in (*_SETTINGS, f"gpg.ssh.allowedSignersFile={signers}") for word in ("-c", setting)]
         # Two processes of ssh-keygen for each commit: as many at a time as there are processors.
-        count = min(os.cpu_count() or 1, -(-len(commits) // _FEW))
+        count = min(processors(), -(-len(commits) // _FEW))
         with ThreadPoolExecutor(count) as pool:
             return set().union(*pool.map(lambda part: _good(repo, options, part), (commits[start::count] for start in range(count))))
 

@@ -32,14 +32,13 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit, and what it changed: against all of its parents, or against that with the number `parent`."""
+    """A commit, and what it changed: against all of its parents, or against one of them."""
 
     sha: str
     parents: tuple[str, ...]
     author: str
     message: str
     changes: list[Change]
-    parent: int = 0
 
 
 def commits(repo: Path, tip: str, *, paths: Sequence[str] = ()) -> Generator[Commit, None, None]:
@@ -57,8 +56,7 @@ def ids(repo: Path, tip: str, since: str | None) -> list[str]:
 def of_ids(repo: Path, listed: Sequence[str]) -> Generator[Commit, None, None]:
     """These commits, in this order; a merge comes once for each parent with what differs from that one. Raises `GitError`."""
     if listed:  # of none git would show the newest
-        with closing(_told(repo, ["-m", "--no-walk=unsorted", "--end-of-options", *listed, "--"])) as history:
-            yield from _numbered(history)
+        yield from _told(repo, ["-m", "--no-walk=unsorted", "--end-of-options", *listed, "--"])
 
 
 def _told(repo: Path, args: Sequence[str]) -> Generator[Commit, None, None]:
@@ -105,12 +103,3 @@ def _change(raw: str, path: str) -> Change:
     fields = raw.split(" ")
     parents = len(fields[0]) - len(fields[0].lstrip(":"))
     return Change(fields[-1], path, fields[parents], fields[-2], fields[parents + 1])
-
-
-def _numbered(history: Iterator[Commit]) -> Iterator[Commit]:
-    """A merge that comes once for each parent says which it is."""
-    last, at = "", 0
-    for commit in history:
-        at = at + 1 if commit.sha == last else 0
-        last = commit.sha
-        yield commit if at == 0 else Commit(commit.sha, commit.parents, commit.author, commit.message, commit.changes, at)

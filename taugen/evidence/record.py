@@ -13,7 +13,7 @@ from taugen.evidence import history, sums
 from taugen.evidence.event import API_VERSION, Event, EventType
 from taugen.evidence.history import History
 from taugen.evidence.paths import AttemptKey
-from taugen.words import Json
+from taugen.words import Json, at
 from taugen.words.canonical import jcs
 
 if TYPE_CHECKING:
@@ -87,10 +87,7 @@ def content(record: Mapping[str, Json]) -> bytes:
 
 
 def _at(record: Mapping[str, Json], path: str) -> Json:
-    value: Json = dict(record)
-    for name in path.split("."):
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
+    return at(dict(record), *path.split("."))
 
 
 def _part(said: Obj, name: str) -> dict[str, Json]:

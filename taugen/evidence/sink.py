@@ -195,10 +195,13 @@ class Sink:
                 raise Rewritten(f"{self.ref} of the remote was rewritten: it is at {tip}, which does not follow from {last}")
             self._saw(tip)
             if self._clock is not None:
-                args = ["rev-list", "--count", "--end-of-options", tip, *([f"^{last}"] if last is not None else [])]
-                counted = git.run(args, cwd=self.repo, check=False).out.strip()
-                self.budget.saw(self._clock(), int(counted) if last is not None and counted.isdigit() else 1)
+                self.budget.saw(self._clock(), self._count(tip, last) if last is not None else 1)
             return tip
+
+    def _count(self, tip: str, last: str) -> int:
+        """How many commits lead to a tip from the last one seen; 1 where that can't be told."""
+        counted = git.run(["rev-list", "--count", "--end-of-options", tip, f"^{last}"], cwd=self.repo, check=False).out.strip()
+        return int(counted) if counted.isdigit() else 1
 
     def _rotated(self, last: str, tip: str) -> bool:
         """Whether the branch was begun anew, by a root that names the old tip."""

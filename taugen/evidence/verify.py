@@ -1,8 +1,8 @@
 """Proves an evidence branch: nothing was ever changed, and everything is whose it claims to be.
 
 In: a branch with its whole history, the keys of each cluster, an older tip, the sources. Out: findings, each with the file and the commit.
-The history is read once, contents in blocks. What must never happen: a change that a merge, a mode, a rename or a second
-root hides; a finding for what the collector itself writes.
+The history is read once, contents in blocks. What must never happen: a change that a merge, a mode, a rename or a second root hides; a
+finding for what the collector itself writes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from taugen.load.share import shared
 
 _BLOCK = 5000
 """Files whose contents are read at once."""
-_ALONE, _PART, _EACH = 50, 500, 64
+_FEWEST, _PART, _EACH = 50, 500, 64
 """Commits of a part: at least, at most, and which share of all, so that no process waits long for another's last."""
 _LOGS = 100
 MOST = 1000
@@ -109,7 +109,7 @@ def _blocks(added: Iterable[Added]) -> Iterator[list[Added]]:
 
 def _looked(branch: Branch, commits: Sequence[str]) -> Iterator[tuple[Proof, Seen]]:
     """What was found in the commits, part by part in their order."""
-    size = min(_PART, max(_ALONE, len(commits) // _EACH))
+    size = min(_PART, max(_FEWEST, len(commits) // _EACH))
     branch.close()
     return shared(partial(_part, branch.repo), [commits[start : start + size] for start in range(0, len(commits), size)])
 

@@ -39,10 +39,14 @@ class Move(NamedTuple):
     old: str | None
 
     @property
-    def args(self) -> tuple[str, str]:
-        """What git is told of it: the lease, and the refspec. The lease adds "is still there" to what a push proves by itself, and
-        catches a branch that was set back."""
-        return f"--force-with-lease={self.ref}:{self.old or ''}", f"{self.new}:{self.ref}"
+    def lease(self) -> str:
+        """The option that adds "is still there" to what a push proves by itself: it also catches a branch that was set back."""
+        return f"--force-with-lease={self.ref}:{self.old or ''}"
+
+    @property
+    def refspec(self) -> str:
+        """What is pushed where."""
+        return f"{self.new}:{self.ref}"
 
 
 class PushResult(Struct, frozen=True):
@@ -263,10 +267,10 @@ def push(repo: Path | str, remote: str, new: str, ref: str, expect_old: str | No
         return PushResult(Pushed.FAILED, f"{new[:12]} does not descend from {expect_old[:12]}: this would rewrite the branch")
     moves = (Move(ref, new, expect_old), *beside)
     args = ["push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed"]
-    args += [move.args[0] for move in moves]
+    args += [move.lease for move in moves]
     try:
         got = git.run(
-            [*args, "--", safe(remote), *(move.args[1] for move in moves)],
+            [*args, "--", safe(remote), *(move.refspec for move in moves)],
             cwd=repo,
             check=False,
             allow=git.protocols_for(remote),

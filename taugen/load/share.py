@@ -17,7 +17,7 @@ from taugen.diag import Refused
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
 
-MOST = 8
+_MOST = 8
 """Processes."""
 _Part = TypeVar("_Part")
 _Made = TypeVar("_Made")
@@ -28,32 +28,34 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def able() -> bool:
-    """Whether processes can share work here: some systems can't fork, some sandboxes have no semaphores."""
-    import multiprocessing
+def workers(parts: int) -> int:
+    """How many processes share so many parts; 1 where they can't: some systems don't fork, some sandboxes have no semaphores."""
+    count = min(_MOST, processors(), parts)
+    if count > 1:
+        # Most commands share nothing, and have nothing of pickles, sockets and logging to load.
+        import multiprocessing
 
-    try:
-        multiprocessing.get_context("fork").Lock()
-    except (ImportError, NotImplementedError, OSError, ValueError):
-        return False
-    return True
+        try:
+            multiprocessing.get_context("fork").Lock()
+        except (ImportError, NotImplementedError, OSError, ValueError):
+            return 1
+    return count
 
 
 def shared(work: Callable[[_Part], _Made], parts: Sequence[_Part]) -> Iterator[_Made]:
     """`work` of each part. It stands in a module, and takes and gives what can be pickled. Raises what it raises, `Refused` if a worker
     dies."""
-    workers = min(MOST, processors(), len(parts))
-    if workers > 1 and able():
-        with forked(workers) as pool:
-            yield from pool.map(work, parts)
+    count = workers(len(parts))
+    if count < 2:
+        yield from map(work, parts)
         return
-    yield from map(work, parts)
+    with forked(count) as pool:
+        yield from pool.map(work, parts)
 
 
 @contextmanager
 def forked(count: int, begin: Callable[[], None] | None = None) -> Iterator["ProcessPoolExecutor"]:
     """Workers that know what this process knows, and end with it. Each calls `begin` first. Raises `Refused` if one dies."""
-    # Most commands share nothing, and have nothing of pickles, sockets and logging to load.
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool

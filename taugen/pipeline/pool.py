@@ -90,9 +90,9 @@ def compile_all(job: Job, files: Sequence[str]) -> Iterator[Result]:
     """Compile every file. Raises `Refused` if a worker dies."""
     first = job.writer.reserve if job.writer is not None else int
     tasks = [(files[at : at + CHUNK], first()) for at in range(0, len(files), CHUNK)]
-    processes = min(share.processors(), share.MOST, len(files) // SERIAL)
+    processes = share.workers(len(files) // SERIAL)
     serial = (compile_chunk(job, task) for task in tasks)
-    for results, contents in serial if processes < 2 or not share.able() else _parallel(job, tasks, processes):
+    for results, contents in serial if processes < 2 else _parallel(job, tasks, processes):
         if job.writer is not None:
             job.writer.write(contents)
         yield from results

@@ -23,7 +23,7 @@ from taugen.render.merge import MergeError, merge, shape_of
 from taugen.render.patches import POD_TEMPLATE, Patch
 from taugen.render.podtemplates import map_templates
 from taugen.render.types import Object, Rendered
-from taugen.words import Json, Path, package, suggest
+from taugen.words import Json, Path, at, package, suggest
 
 MAX_FILE = 256 * 1024
 _SUFFIXES = (".yaml", ".yml")
@@ -31,7 +31,7 @@ _OURS = ("taugen.dev/",)
 _KUEUE = ("kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class", "kueue.x-k8s.io/max-exec-time-seconds")
 
 
-_FIXED: Mapping[Json, tuple[Path, ...]] = {
+_FIXED: Mapping[Json, tuple[tuple[str, ...], ...]] = {
     "LocalQueue": (("spec", "clusterQueue"),),
     "RoleBinding": (("roleRef",),),
 }
@@ -213,7 +213,7 @@ def _lost(before: Object, after: Object) -> Iterator[Path]:
         if before.get(key) != after.get(key):
             yield (key,)
     for path in _FIXED.get(before.get("kind"), ()):
-        if _at(before, path) != _at(after, path):
+        if at(before, *path) != at(after, *path):
             yield path
     old, new = before.get("metadata"), after.get("metadata")
     if old is new:
@@ -229,22 +229,16 @@ def _lost(before: Object, after: Object) -> Iterator[Path]:
                 yield ("metadata", part, key)
 
 
-def _at(value: Json, path: Path) -> Json:
-    for key in path:
-        value = _mapping(value).get(str(key))
-    return value
-
-
 def _mapping(value: Json) -> Object:
     return value if isinstance(value, dict) else {}
 
 
 def _place(patch: Patch, lost: Path) -> Path:
     """Where a patch changes what it must not: its own field, or the operation that reaches it."""
-    for at, operation in enumerate(patch.operations):
+    for number, operation in enumerate(patch.operations):
         for pointer in operation.changes:
             if lost[: len(pointer)] == pointer:
-                return (at, "path")
+                return (number, "path")
     written: Json = patch.merge
     for depth in range(len(lost)):
         if not isinstance(written, dict) or lost[depth] not in written:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from taugen.render.types import Object
-from taugen.words import Json, Path, quantity
+from taugen.words import Path, at, quantity
 
 
 class Frozen(NamedTuple):
@@ -29,15 +29,8 @@ def frozen(before: Object, after: Object) -> Iterator[Frozen]:
         yield from check(before, after)
 
 
-def _at(obj: Object, *path: str) -> Json:
-    value: Json = obj
-    for part in path:
-        value = value.get(part) if isinstance(value, dict) else None
-    return value
-
-
 def _changed(before: Object, after: Object, path: tuple[str, ...], hint: str) -> Iterator[Frozen]:
-    if _at(before, *path) != _at(after, *path):
+    if at(before, *path) != at(after, *path):
         yield Frozen(path, f"{path[-1]} of a {after['kind']} can't be changed", hint)
 
 
@@ -52,7 +45,7 @@ def _topology(before: Object, after: Object) -> Iterator[Frozen]:
 
 
 def _flavor(before: Object, after: Object) -> Iterator[Frozen]:
-    if _at(before, "spec", "topologyName") is None:
+    if at(before, "spec", "topologyName") is None:
         return
     hint = "write a Flavor of another name, add it to the queues, and remove this one when its runs have ended"
     for field in ("topologyName", "nodeLabels"):
@@ -65,7 +58,7 @@ def _claim(before: Object, after: Object) -> Iterator[Frozen]:
     for field in ("accessModes", "storageClassName", "volumeMode"):
         yield from _changed(before, after, ("spec", field), hint)
     path = ("spec", "resources", "requests", "storage")
-    old, new = _at(before, *path), _at(after, *path)
+    old, new = at(before, *path), at(after, *path)
     if isinstance(old, str) and isinstance(new, str) and quantity.compare(new, old) < 0:
         yield Frozen(path, f"a claim can't shrink from {old} to {new}", f"write {old} or more, or a Storage of another name")
 

@@ -12,6 +12,13 @@ Path: TypeAlias = tuple[str | int, ...]
 """Keys and list positions from a document's root to a value."""
 
 
+def at(value: Json, *path: str) -> Json:
+    """What stands at a path of keys, None where nothing does."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
 def dotted(path: Path) -> str:
     """Write a path as findings show it: ``storage.mounts[0].path``; a key that nobody could see in quotes."""
     out = ""

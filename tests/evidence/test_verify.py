@@ -96,7 +96,7 @@ def found(repo, **more):
     alone = verify(Branch(repo, tip(repo)), **more)
     # Many processes, each of which looks at a part of the commits, find the same in the same order.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(verifying, "_ALONE", 1)
+        patch.setattr(verifying, "_FEWEST", 1)
         patch.setattr(share, "processors", lambda: 3)
         assert verify(Branch(repo, tip(repo)), **more) == alone
     return [(one.rule, one.span.file, one.message) for one in alone.findings]

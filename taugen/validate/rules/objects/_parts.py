@@ -9,7 +9,7 @@ from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render import kueue
 from taugen.render.types import Object, Rendered
-from taugen.words import Json
+from taugen.words import Json, at
 
 OVERLAY = "an overlay changed it: look for a patch of this kind in the overlays of its cluster"
 
@@ -27,13 +27,6 @@ def mapping(value: Json) -> Object:
 def items(value: Json) -> list[Json]:
     """The value if it is a list."""
     return value if isinstance(value, list) else []
-
-
-def at(obj: Json, *path: str) -> Json:
-    """What stands at a path of keys, None where nothing does."""
-    for key in path:
-        obj = mapping(obj).get(key)
-    return obj
 
 
 def annotations(item: Rendered) -> Object:

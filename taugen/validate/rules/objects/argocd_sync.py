@@ -24,7 +24,8 @@ from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render import meta
 from taugen.render.types import Rendered
-from taugen.validate.rules.objects._parts import annotations, at, finding, is_run, items, mapping
+from taugen.validate.rules.objects._parts import annotations, finding, is_run, items, mapping
+from taugen.words import at
 
 ID = "argocd-sync"
 _DEADLY = ("Replace=true", "Force=true")

@@ -23,7 +23,8 @@ from collections.abc import Iterator, Sequence
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render.types import Rendered
-from taugen.validate.rules.objects._parts import at, finding
+from taugen.validate.rules.objects._parts import finding
+from taugen.words import at
 
 ID = "flavor-tolerations"
 

@@ -22,7 +22,8 @@ from collections.abc import Iterator, Sequence
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render.types import Rendered
-from taugen.validate.rules.objects._parts import at, cluster, finding, named
+from taugen.validate.rules.objects._parts import cluster, finding, named
+from taugen.words import at
 
 ID = "flux-depends-on"
 

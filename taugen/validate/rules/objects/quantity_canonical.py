@@ -24,9 +24,9 @@ from functools import lru_cache
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render.types import Object, Rendered
-from taugen.validate.rules.objects._parts import at, finding, items, mapping, named
+from taugen.validate.rules.objects._parts import finding, items, mapping, named
 from taugen.validate.rules.objects._pods import pods
-from taugen.words import Json, quantity
+from taugen.words import Json, at, quantity
 
 ID = "quantity-canonical"
 Quantity = tuple[str, str, Json]

@@ -28,8 +28,8 @@ from collections.abc import Iterator, Sequence
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render.types import Rendered
-from taugen.validate.rules.objects._parts import at, changed, finding, items, mapping, named
-from taugen.words import Json
+from taugen.validate.rules.objects._parts import changed, finding, items, mapping, named
+from taugen.words import Json, at
 
 ID = "queue-groups"
 _MOST_GROUPS, _MOST_OF_GROUP, _MOST_IN_ALL, _MOST_PAIRS = 16, 64, 256, 512

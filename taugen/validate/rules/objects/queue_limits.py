@@ -22,8 +22,8 @@ from collections.abc import Iterator, Sequence
 from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render.types import Object, Rendered
-from taugen.validate.rules.objects._parts import at, changed, finding, items, mapping, named
-from taugen.words import Json, quantity
+from taugen.validate.rules.objects._parts import changed, finding, items, mapping, named
+from taugen.words import Json, at, quantity
 
 ID = "queue-limits"
 _PARENT = {"ClusterQueue": "cohortName", "Cohort": "parentName"}

@@ -24,7 +24,8 @@ from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render.kueue import API_VERSION
 from taugen.render.types import Rendered
-from taugen.validate.rules.objects._parts import at, finding
+from taugen.validate.rules.objects._parts import finding
+from taugen.words import at
 
 ID = "queue-written-out"
 _DEFAULTED = {

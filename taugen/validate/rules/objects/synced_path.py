@@ -24,7 +24,8 @@ from taugen.diag import Diagnostic
 from taugen.policy.set import Policy
 from taugen.render.gitops import names
 from taugen.render.types import Rendered
-from taugen.validate.rules.objects._parts import at, cluster, finding
+from taugen.validate.rules.objects._parts import cluster, finding
+from taugen.words import at
 
 ID = "synced-path"
 _PATH = {"Application": ("spec", "source", "path"), "Kustomization": ("spec", "path")}
