@@ -1,5 +1,8 @@
 """`taugen runs`: every run and where it stands."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -43,14 +46,28 @@ def command(
     from taugen.pipeline import runs, view
 
     now = clock.now()
+    color = colored(color)
     most = limit if limit is not None else _MOST if form == "table" else 0
     wanted = runs.Wanted(
         frozenset(workspaces), frozenset(clusters), runs.known_states(states), name, runs.earliest(since, now) if since else "", most
     )
-    seen = view.of(directory, source, fetch=fetch)
-    found = runs.listing(seen, wanted, now)
+    with _all_stays():
+        seen = view.of(directory, source, fetch=fetch)
+        found = runs.listing(seen, wanted, now)
+        text = out.write(found, seen, form, now, color=color)
     for note in (*seen.notes, *found.notes):
         say(note)
-    color = colored(color)
-    click.echo(out.write(found, seen, form, now, color=color), nl=False, color=color)
+    click.echo(text, nl=False, color=color)
     return 0
+
+
+@contextmanager
+def _all_stays() -> Iterator[None]:
+    """Nothing is looked at for garbage: of the objects that many runs need none is any before the end."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

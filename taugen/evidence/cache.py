@@ -18,21 +18,25 @@ _FILE = "evidence.sqlite"
 _TABLE = "CREATE TABLE IF NOT EXISTS kept (form TEXT, id TEXT, sum INTEGER, text TEXT, PRIMARY KEY (form, id)) WITHOUT ROWID"
 _DAMAGED = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 """Errors of the file itself; others (locked, read-only, full) pass."""
-_MOST = 4
-"""How many times more than what is in use may be kept."""
+_MOST, _SPARE = 4, 1000
+"""How many times more than what is in use may be kept, and so many more."""
 
 
 class Cache:
     """Texts by (form, object id). A file that can't be read or written is as good as none."""
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
+    def __init__(self, file: Path, *, prune: bool = True) -> None:
+        self._file, self._pruned = file, prune
 
     @classmethod
     def of(cls, repo: Path) -> Self:
         """The cache of a repository."""
         folder = git.run(["rev-parse", "--path-format=absolute", "--git-common-dir"], cwd=repo).out.decode("utf-8", "surrogateescape")
         return cls(Path(folder.removesuffix("\n")) / "taugen" / _FILE)
+
+    def growing(self) -> Self:
+        """The same cache, of which nothing leaves: for who knows only some of the ids in use."""
+        return type(self)(self._file, prune=False)
 
     def get(self, form: str, ids: Collection[str]) -> dict[str, str]:
         """The texts that are known, of those asked for."""
@@ -62,7 +66,8 @@ class Cache:
             with self._open() as store:
                 store.execute(_TABLE)
                 store.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", rows)
-                self._prune(store, form, frozenset(keep))
+                if self._pruned:
+                    self._prune(store, form, frozenset(keep))
         except OSError:
             return
         except sqlite3.DatabaseError as error:
@@ -75,7 +80,7 @@ class Cache:
     @staticmethod
     def _prune(store: sqlite3.Connection, form: str, keep: frozenset[str]) -> None:
         (count,) = store.execute("SELECT count(*) FROM kept WHERE form = ?", (form,)).fetchone()
-        if keep and count > _MOST * len(keep) + 1000:
+        if keep and count > _MOST * len(keep) + _SPARE:
             old = [(form, one) for (one,) in store.execute("SELECT id FROM kept WHERE form = ?", (form,)) if one not in keep]
             store.executemany("DELETE FROM kept WHERE form = ? AND id = ?", old)
 

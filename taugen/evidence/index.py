@@ -7,16 +7,19 @@ the events' contents (`history.fold`), or one that a cache changes: the cache is
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
+from itertools import groupby
+from operator import eq, itemgetter
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from taugen.evidence import summary, trees
 from taugen.evidence.cache import Cache
 from taugen.evidence.event import TERMINAL, EventType
-from taugen.evidence.history import RANK, STATES
-from taugen.evidence.paths import RunKey, parse
+from taugen.evidence.history import RANK, STATES, State
+from taugen.evidence.paths import RunKey, is_run
 from taugen.evidence.standing import Standing
 from taugen.evidence.trees import Entries
 from taugen.load import git, stream
@@ -25,7 +28,7 @@ from taugen.load.share import shared
 
 FORM, RUN_FORM = "standings.2", "standings.run.2"
 """Names what a cached text holds, of a folder of runs and of a run; another form never takes it for its own."""
-_AT_ONCE = 200
+_AT_ONCE = 64
 """Folders that git is told to list at once: it compares each path with each of them."""
 _RUN_END = b"/run.yaml\0"
 """Git lists this file of a run after its attempts."""
@@ -34,12 +37,10 @@ _ROLES = {
     EventType.SUBMITTED: _SUBMITTED, EventType.POD_STARTED: _STARTED, EventType.READY: _READY,
     EventType.PREEMPTED: _COUNTED, EventType.EVICTED: _COUNTED, **dict.fromkeys(TERMINAL, _TERMINAL),
 }  # fmt: skip
-Happened = tuple[bytes, int, bytes, int]
-"""Time, rank within its second, type, role of an event."""
 _STATES = {str(kind).encode(): state for kind, state in STATES.items()}
 _TYPES = {str(kind).encode(): (RANK.get(kind, 9), _ROLES.get(kind, _OTHER)) for kind in STATES}
-_EVENT = re.compile(rb"/attempts/([1-9]\d{0,2})/events/(\d{8}T\d{6}Z)-(" + b"|".join(_TYPES) + rb")-[0-9a-f]{16}\.json\0")
-_RECORD = re.compile(rb"/attempts/([1-9]\d{0,2})/record\.json\0")
+_FILE = re.compile(rb"/attempts/([1-9]\d{0,2})/(?:events/(\d{8}T\d{6}Z)-(" + b"|".join(_TYPES) + rb")-[0-9a-f]{16}\.json|record\.json)\0")
+"""An event that sets a state, or the record of an attempt."""
 _NUMBER = re.compile(r"[1-9]\d{0,2}")
 _MANY = 6000
 """Runs from which on it is quicker to have git list all files than to read the folders of each."""
@@ -64,7 +65,10 @@ def standings(
     Raises `GitError` for a damaged repository.
     """
     with Objects(repo) as objects:
-        folders = buckets(objects, tip, frozenset(clusters), frozenset(workspaces))
+        chosen = frozenset(clusters), frozenset(workspaces)
+        folders = buckets(objects, tip, *chosen)
+        if cache is not None and any(chosen):
+            cache = cache.growing()
         short = {path: tree for path, tree in folders.items() if path.partition("/")[0] in (summaries or {})}
         found = _from_summaries(objects, short, cache, summaries or {})
         left = {path: tree for path, tree in folders.items() if path not in found}
@@ -103,10 +107,9 @@ def of_runs(objects: Objects, runs: Mapping[str, str]) -> dict[str, list[Standin
         names.setdefault(run, []).extend(f"/attempts/{number}/{name}\0" for name in files)
     out: dict[str, list[Standing] | None] = {}
     for folder, inside in tops.items():
-        place = parse(f"{folder}/run.yaml")
-        is_run = any(name in inside and inside[name].folder is kind for name, kind in (("run.yaml", False), ("attempts", True)))
+        has = any(name in inside and inside[name].folder is kind for name, kind in (("run.yaml", False), ("attempts", True)))
         text = "".join(names.get(folder, ())).encode("utf-8", "surrogateescape")
-        out[folder] = _folded(text) if is_run and place is not None else None
+        out[folder] = _folded(text) if has and is_run(folder) else None
     return out
 
 
@@ -185,7 +188,7 @@ def _listing(repo: Path, tip: str, folders: list[str]) -> dict[str, Bucket]:
     found: dict[str, Bucket] = {path: [] for path in folders}
     for folder, paths in _runs(_listed(repo, tip, folders)):
         bucket, _, run = folder.rpartition("/")
-        if bucket in found and (place := parse(f"{folder}/run.yaml")) is not None and place.run.run == run:
+        if bucket in found and is_run(folder):
             found[bucket].append((run, _folded(paths)))
     return found
 
@@ -222,35 +225,57 @@ def _pieces(piece: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _folded(paths: bytes) -> list[Standing]:
-    """The attempts of a run, by number, from the paths of its files."""
-    recorded = set(_RECORD.findall(paths))
-    attempts: dict[bytes, list[Happened]] = {number: [] for number in recorded}
-    for number, time, name in _EVENT.findall(paths):
-        rank, role = _TYPES[name]
-        attempts.setdefault(number, []).append((time, rank, name, role))
-    return [fold(int(number), attempts[number], recorded=number in recorded) for number in sorted(attempts, key=int)]
+    """The attempts of a run, by number, from the paths of its files, of which those of an attempt stand together."""
+    found = [_attempt(int(number), list(files)) for number, files in groupby(_FILE.findall(paths), itemgetter(0))]
+    return found if len(found) < 2 else sorted(found, key=lambda one: one.number)
 
 
-def fold(number: int, happened: list[Happened], *, recorded: bool) -> Standing:
-    """An attempt, from its events that set a state, as `history.fold` has them."""
-    happened.sort()
-    first: dict[int, bytes] = {}
-    terminal: Happened | None = None
-    count = 0
-    for one in happened:
-        role = one[3]
-        if role == _COUNTED:
-            count += 1
-        elif role not in first:
-            first[role] = one[0]
-            if role == _TERMINAL:
-                terminal = one
+def _attempt(number: int, files: list[tuple[bytes, bytes, bytes]]) -> Standing:
+    """An attempt, from number, time and type of its events that set a state, as `history.fold` has them; a record has neither."""
+    happened = sorted([(time, kind) for _, time, kind in files if time])
+    recorded = len(happened) < len(files)
     if not happened:
         return Standing(number, None, "", "", "", "", "", 0, recorded)
-    since, _, kind, _ = terminal or happened[-1]
-    started = first.get(_STARTED) or first.get(_READY)
-    submitted, began, ended = (one.decode() if one else "" for one in (first.get(_SUBMITTED), started, first.get(_TERMINAL)))
-    return Standing(number, _STATES[kind], since.decode(), kind.decode(), submitted, began, ended, count, recorded)
+    stamps, kinds = zip(*happened, strict=True)
+    told = _told(kinds, tuple(map(eq, stamps, stamps[1:])))
+    times = [stamp.decode() for stamp in stamps]
+    times.append("")
+    return Standing(
+        number, told.state, times[told.since], told.last, times[told.submitted], times[told.started], times[told.ended],
+        told.interruptions, recorded,
+    )  # fmt: skip
+
+
+class _Told(NamedTuple):
+    """What events come to, whatever their times: `Standing` with the places of times among those of the events, -1 where there is none."""
+
+    state: State
+    since: int
+    last: str
+    submitted: int
+    started: int
+    ended: int
+    interruptions: int
+
+
+@lru_cache(1 << 14)
+def _told(kinds: tuple[bytes, ...], same: tuple[bool, ...]) -> _Told:
+    """What events of these types come to that happened in this order; `same` says of each but the last whether the next has its time.
+    Most attempts go one of few ways."""
+    second, happened = 0, []
+    for at, kind in enumerate(kinds):
+        rank, role = _TYPES[kind]
+        happened.append((second, rank, kind, role, at))
+        second += at < len(same) and not same[at]
+    happened.sort()
+    first: dict[int, int] = {}
+    for *_, role, at in happened:
+        first.setdefault(role, at)
+    ended = first.get(_TERMINAL, -1)
+    last = happened[-1][-1] if ended < 0 else ended
+    count = sum(role == _COUNTED for *_, role, _ in happened)
+    started = first.get(_STARTED, first.get(_READY, -1))
+    return _Told(_STATES[kinds[last]], last, kinds[last].decode(), first.get(_SUBMITTED, -1), started, ended, count)
 
 
 def spelled(stamp: str) -> str:

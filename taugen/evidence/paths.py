@@ -13,9 +13,10 @@ Kind = Literal["run", "event", "record", "log", "metrics", "checkpoints"]
 _PART = r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?"
 _EVENT = r"(?P<time>\d{8}T\d{6}Z)-(?P<type>[a-z]+(?:-[a-z]+)*)-(?P<key>[0-9a-f]{16})\.json"
 _LOG = rf"(?P<pod>{_PART})\+(?P<container>{_PART})\.(?P<chunk>\d+)\.txt"
+_FOLDER = rf"(?P<cluster>{_PART})/runs/(?P<workspace>{_PART})/(?P<two>[0-9a-f]{{2}})/(?P<run>[a-z][a-z0-9-]*-(?P=two)[0-9a-f]{{6}})"
+_RUN = re.compile(_FOLDER)
 _FILE = re.compile(
-    rf"(?P<cluster>{_PART})/runs/(?P<workspace>{_PART})/(?P<two>[0-9a-f]{{2}})/(?P<run>[a-z][a-z0-9-]*-[0-9a-f]{{8}})/"
-    rf"(?:(?P<intent>run\.yaml)|attempts/(?P<attempt>[1-9]\d{{0,2}})/"
+    rf"{_FOLDER}/(?:(?P<intent>run\.yaml)|attempts/(?P<attempt>[1-9]\d{{0,2}})/"
     rf"(?:(?P<record>record\.json)|events/{_EVENT}|logs/{_LOG}|(?P<series>metrics|checkpoints)\.(?P<number>\d+)\.jsonl))"
 )
 
@@ -85,11 +86,16 @@ class Place(NamedTuple):
     type: str = ""
 
 
+def is_run(folder: str) -> bool:
+    """Whether a folder is one where the evidence of a run stands."""
+    return _RUN.fullmatch(folder) is not None
+
+
 @lru_cache(maxsize=1 << 14)
 def parse(path: str) -> Place | None:
     """What stands at a path; None if it is no evidence of a run."""
     found = _FILE.fullmatch(path)
-    if found is None or found["two"] != found["run"][-8:-6]:
+    if found is None:
         return None
     run = RunKey(found["cluster"], found["workspace"], found["run"])
     if found["intent"]:

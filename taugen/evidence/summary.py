@@ -11,7 +11,7 @@ import gzip
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import msgspec
 
@@ -28,7 +28,7 @@ _MOST = 64 << 20
 """Bytes of a file that are looked at."""
 
 
-class Line(NamedTuple):
+class Line(msgspec.Struct, frozen=True, order=True, array_like=True, gc=False):
     """A run, the tree of its folder, its attempts by number."""
 
     workspace: str
@@ -64,10 +64,10 @@ def read(objects: Objects, commit: str, cluster: str, runs: Mapping[str, str]) -
     trees. Raises `GitError`."""
     out: dict[str, list[Standing]] = {}
     for _, content in files(objects, commit):
-        for workspace, run, tree, attempts in lines(content):
-            path = f"{cluster}/runs/{workspace}/{run[-8:-6]}/{run}"
-            if runs.get(path) == tree:
-                out[path] = attempts
+        for line in lines(content):
+            path = f"{cluster}/runs/{line.workspace}/{line.run[-8:-6]}/{line.run}"
+            if runs.get(path) == line.tree:
+                out[path] = line.attempts
     return out
 
 

@@ -46,6 +46,11 @@ class Objects:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def partial(self) -> bool:
+        """Whether the repository is a partial clone."""
+        return self._promisor is not None
+
     def close(self) -> None:
         """End the git process; reading afterwards starts a new one."""
         if self._cat is not None:

@@ -52,7 +52,9 @@ def dumps(value: Json) -> str:
         text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     except (UnicodeEncodeError, OverflowError):  # halves of characters, and numbers of more than 64 bits: both are JSON
         text = json.dumps(value, indent=2, ensure_ascii=False)
-    return _ESCAPED.sub(_escape, text) + "\n"
+    # Most texts have nothing of the kind, and looking for each is much quicker than the pattern.
+    harmless = text.isascii() and "##" not in text and "\x7f" not in text
+    return (text if harmless else _ESCAPED.sub(_escape, text)) + "\n"
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -39,7 +39,7 @@ def _table(found: Listing, view: View, now: datetime, *, color: bool) -> list[st
 
 
 def _cells(row: Row, now: datetime) -> tuple[str, ...]:
-    asked = row.request or {}
+    asked = row.request
     gpus = "-" if row.gpus is None else str(row.gpus)
     return row.id, row.state, span(row.since, now), str(row.attempt or "-"), gpus, asked.get("queue", "-"), row.key.cluster or "-"
 

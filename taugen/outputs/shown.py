@@ -30,7 +30,7 @@ def write(found: Shown, view: View, form: str, now: datetime, *, color: bool = F
 
 def _head(found: Shown, view: View, now: datetime, *, color: bool) -> list[str]:
     row = found.row
-    asked, intent = row.request or {}, _mapping(found.state.get("intent"))
+    asked, intent = row.request, _mapping(found.state.get("intent"))
     lasted = f" for {span(row.since, now)}" if row.since else ""
     where = f" on {row.key.cluster}" if row.key.cluster else ""
     out = [painted(printable(f"{row.id}  {row.state}{lasted}, attempt {row.attempt}{where}"), row.state, color=color)]

@@ -5,7 +5,6 @@ of rows that are shown and need them. What must never happen: evidence under ano
 taken for the run's own.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -13,17 +12,18 @@ from fnmatch import fnmatchcase
 from operator import attrgetter
 from typing import NamedTuple
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from taugen.diag import Refused
 from taugen.evidence import index
-from taugen.evidence.history import State, fold
-from taugen.evidence.paths import AttemptKey, RunKey, stamp
+from taugen.evidence.history import State
+from taugen.evidence.paths import RunKey, stamp
 from taugen.evidence.standing import Standing
 from taugen.load import ask, git
+from taugen.pipeline import details
+from taugen.pipeline.details import Asked, Why
 from taugen.pipeline.view import View
 from taugen.publish import branch as published
-from taugen.publish import state
 from taugen.publish.state import Key
 from taugen.words import Json, durations
 from taugen.words.errors import TextError
@@ -33,14 +33,11 @@ STALE = timedelta(minutes=15)
 """After this long without a word from a cluster's collector, what it said last need not be so any more."""
 PUBLISHED, ENDED = "published", "ended"
 """States of runs without evidence: in the deploy tree, and not there any more."""
+_NONE = Standing(0, None, "", "", "", "", "", 0, recorded=False)
+"""Of a run without evidence."""
 _CONFIRMED = 500
 """Rows of which the files are looked at though a summary tells of them."""
 STATES = (PUBLISHED, *map(str, State), "replaced")
-_REQUEST = re.compile(r"^request:\n((?:  .*\n)+)", re.MULTILINE)
-_FIELD = re.compile(r"^  (\w+): \"?([^\"\n]*)\"?$", re.MULTILINE)
-_HEAD = re.compile(r"^run: \"?([^\"\n]+?)\"?\nphase: (\S+)\n(?:.*\n)*?  source: \"?([^\"\n]+?)\"?\n", re.MULTILINE)
-_ATTEMPT = re.compile(r"^attempt: (\d+)$", re.MULTILINE)
-_CLUSTER = re.compile(r"^cluster: \"?([^\"\n]+?)\"?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +52,7 @@ class Wanted:
     limit: int = 0
 
 
-class Row(Struct, frozen=True):
+class Row(Struct, frozen=True, gc=False):
     """A run and its newest attempt. `live` tells whether its manifests stand in the deploy tree; `last` is the state before it was stale.
     Times are RFC 3339 in UTC, "" if there was none."""
 
@@ -63,18 +60,18 @@ class Row(Struct, frozen=True):
     state: str
     since: str
     live: bool
-    attempt: int = 0
-    attempts: int = 0
-    last: str = ""
-    submitted: str = ""
-    started: str = ""
-    ended: str = ""
-    interruptions: int = 0
-    name: str = ""
-    source: str = ""
-    reason: str = ""
-    message: str = ""
-    request: Mapping[str, str] | None = None
+    attempt: int
+    attempts: int
+    last: str
+    submitted: str
+    started: str
+    ended: str
+    interruptions: int
+    name: str
+    source: str
+    reason: str
+    message: str
+    request: Mapping[str, str]
 
     @property
     def id(self) -> str:
@@ -84,8 +81,7 @@ class Row(Struct, frozen=True):
     @property
     def gpus(self) -> int | None:
         """GPUs of all its nodes; None where that is not known."""
-        said = self.request or {}
-        gpus, nodes = said.get("gpus", ""), said.get("nodes", "1")
+        gpus, nodes = self.request.get("gpus", ""), self.request.get("nodes", "1")
         return int(gpus) * int(nodes) if gpus.isdecimal() and nodes.isdecimal() else None
 
 
@@ -102,7 +98,7 @@ class Listing:
 def one(view: View, key: RunKey, now: datetime) -> Row:
     """One run."""
     pick = _pick(key, attempts_of(view, [key]).get(key, ()), live_runs(view), silent=stale(view, key.cluster, now))
-    return detailed(view, [_row(pick)])[0]
+    return _rows(view, [pick])[0]
 
 
 def listing(view: View, wanted: Wanted, now: datetime) -> Listing:
@@ -110,13 +106,14 @@ def listing(view: View, wanted: Wanted, now: datetime) -> Listing:
     found = [one for one in _picks(view, wanted, now) if _asked(one, wanted)]
     if wanted.states:
         # What became of a run whose end was not seen stands in its state alone.
-        told = {row.key: row.state for row in detailed(view, [_row(one) for one in found if not one.settled])}
+        unsure = [one for one in found if not one.settled]
+        told = {one.key: _row(one, asked).state for one, asked in zip(unsure, _asked_for(view, unsure), strict=True)}
         found = [one for one in found if told.get(one.key, one.state) in wanted.states]
     shown = _newest(found, wanted.limit)
     if view.summaries and not _confirmed(view, shown[:_CONFIRMED]):
         again = listing(replace(view, summaries={}), wanted, now)
         return replace(again, notes=("a summary of evidence says what the evidence does not: taugen evidence verify tells which",))
-    return Listing(tuple(detailed(view, [_row(one) for one in shown])), len(found), waiting(view))
+    return Listing(tuple(_rows(view, shown)), len(found), waiting(view))
 
 
 def _newest(found: list["_Pick"], limit: int) -> list["_Pick"]:
@@ -239,21 +236,9 @@ def placed(view: View, found: Iterable[RunKey]) -> list[RunKey]:
         places.setdefault((key.workspace, key.run), []).append(key)
     double = [name for name, clusters in places.items() if len(clusters) > 1]
     wrong = set()
-    for name, body in zip(double, bodies(view, double), strict=True):
-        cluster = _CLUSTER.search(body)
-        wrong |= {one for one in places[name] if cluster is not None and one.cluster != cluster[1]}
+    for name, asked in details.states(view, double).items():
+        wrong |= {one for one in places[name] if asked is not None and asked.cluster and one.cluster != asked.cluster}
     return [key for key in listed if key not in wrong] if wrong else listed
-
-
-def _row(one: _Pick) -> Row:
-    key, attempts = one.key, one.attempts
-    if not attempts:
-        return Row(key, one.state, "", one.live, name=key.run[:-9])
-    last = attempts[-1]
-    since, submitted, started, ended = (index.spelled(time) for time in (one.since, last.submitted, last.started, last.ended))
-    count = sum(attempt.interruptions for attempt in attempts)
-    name = key.run[:-9]
-    return Row(key, one.state, since, one.live, last.number, len(attempts), one.last, submitted, started, ended, count, name)
 
 
 def stale(view: View, cluster: str, now: datetime) -> bool:
@@ -307,63 +292,54 @@ def live_runs(view: View) -> dict[Key, str]:
     return out
 
 
-def bodies(view: View, keys: Iterable[Key]) -> list[str]:
-    """The states of published runs as texts, "" for one that is not there."""
-    found = view.deploy.read_many([state.state_path(*key) for key in keys])
-    return [content.decode("utf-8", "replace").partition("\n")[2] if content is not None else "" for content in found]
-
-
 # ---------------------------------------------------------------------------------------------------------------------- details
 
 
-def detailed(view: View, rows: Sequence[Row]) -> list[Row]:
+def _rows(view: View, picks: Sequence[_Pick]) -> list[Row]:
     """Rows with what only contents tell: names, sizes, queues, and why those that did not succeed stand where they stand."""
-    texts = bodies(view, [(row.key.workspace, row.key.run) for row in rows])
-    lacking = [row.key.intent for row, text in zip(rows, texts, strict=True) if not text]
-    intents = dict(zip(lacking, view.evidence.read_many(lacking), strict=True))
-    texts = [text or (intents.get(row.key.intent) or b"").decode("utf-8", "replace") for row, text in zip(rows, texts, strict=True)]
-    unclear = [AttemptKey(row.key, row.attempt) for row in rows if row.attempt and row.state != State.SUCCEEDED]
-    events = view.evidence.deciding_of(unclear)
-    out = []
-    for row, text in zip(rows, texts, strict=True):
-        happened = events.get(AttemptKey(row.key, row.attempt))
-        history = fold(happened) if happened else None
-        told = structs.replace(row, reason=history.reason, message=history.message) if history is not None else row
-        out.append(_told(told, text))
-    return out
+    unclear = [one.key.attempt(one.attempts[-1].number) for one in picks if one.attempts and one.state != State.SUCCEEDED]
+    whys = details.whys(view, unclear)
+    return [_row(one, asked, whys.get(one.key)) for one, asked in zip(picks, _asked_for(view, picks), strict=True)]
 
 
-def _told(row: Row, body: str) -> Row:
-    """With what the run's state, or the intent that the collector copied of it, says."""
-    head, cluster, attempt = _HEAD.search(body), _CLUSTER.search(body), _ATTEMPT.search(body)
-    if head is None:
-        return row
-    if cluster is not None and row.key.cluster not in ("", cluster[1]):
-        # Somebody wrote under a cluster where the run never was.
-        live = head[2] == "live"
-        row = Row(row.key._replace(cluster=cluster[1]), PUBLISHED if live else ENDED, "", live)
-    state_, name = row.state, head[1].partition("/")[2].rpartition("/")[0]
-    if state_ == ENDED and head[2] != "live":
-        state_ = head[2]
-    elif not row.live and not row.ended and head[2] != "live":
+def _asked_for(view: View, picks: Sequence[_Pick]) -> list[Asked | None]:
+    """What each run asked for, as its state says, or the intent that the collector copied of it."""
+    keys = [(one.key.workspace, one.key.run) for one in picks]
+    states = details.states(view, keys)
+    intents = details.intents(view, [one.key for one, key in zip(picks, keys, strict=True) if key not in states])
+    return [states[key] if key in states else intents.get(one.key) for one, key in zip(picks, keys, strict=True)]
+
+
+def _row(one: _Pick, asked: Asked | None, why: Why | None = None) -> Row:
+    """A run of which is known what it asked for, and why its newest attempt stands where it stands."""
+    if asked is not None and asked.cluster and asked.cluster != one.key.cluster:
+        key = one.key._replace(cluster=asked.cluster)
+        if one.key.cluster:
+            # Somebody wrote under a cluster where the run never was.
+            live = asked.phase == "live"
+            one, why = _Pick("", key, PUBLISHED if live else ENDED, "", live), None
+        else:
+            one = one._replace(key=key)
+    newest = one.attempts[-1] if one.attempts else _NONE
+    state, last = one.state, one.last
+    if asked is not None and asked.phase not in ("live", state) and (state == ENDED or not (one.live or newest.ended)):
         # Its manifests left before its end was seen.
-        state_ = head[2]
-    key = row.key if row.key.cluster or cluster is None else row.key._replace(cluster=cluster[1])
-    return structs.replace(
-        row, key=key, state=state_, last=row.last or (row.state if state_ != row.state and row.attempt else ""), name=name, source=head[3],
-        attempt=row.attempt or (int(attempt[1]) if attempt is not None else 1), request=request(body),
+        last = last or (state if newest.number else "")
+        state = asked.phase
+    reason, message = why or ("", "")
+    submitted, started, ended = index.spelled(newest.submitted), index.spelled(newest.started), index.spelled(newest.ended)
+    number = newest.number or (asked.attempt or 1 if asked is not None else 0)
+    name, source, request = (asked.name, asked.source, asked.request) if asked is not None else (one.key.run[:-9], "", {})
+    interruptions = sum([attempt.interruptions for attempt in one.attempts])
+    return Row(
+        one.key, state, index.spelled(one.since), one.live, number, len(one.attempts), last, submitted, started, ended, interruptions,
+        name, source, reason, message, request,
     )  # fmt: skip
-
-
-def request(body: str) -> dict[str, str]:
-    """What a run asked for: kind, nodes, gpus, queue and so on, as its state has them."""
-    found = _REQUEST.search(body)
-    return dict(_FIELD.findall(found[1])) if found is not None else {}
 
 
 def data(row: Row) -> dict[str, Json]:
     """A row as an object of JSON."""
-    asked = row.request or {}
+    asked = row.request
     out: dict[str, Json] = {
         "run": row.id, "workspace": row.key.workspace, "name": row.name, "cluster": row.key.cluster, "state": row.state,
         "since": row.since or None, "live": row.live, "attempt": row.attempt, "attempts": row.attempts,

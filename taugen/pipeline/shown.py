@@ -14,7 +14,7 @@ from taugen.evidence.history import History, fold
 from taugen.evidence.paths import AttemptKey, RunKey, parse
 from taugen.evidence.store import Checkpoint
 from taugen.load import nodes
-from taugen.pipeline import runs
+from taugen.pipeline import details, runs
 from taugen.pipeline.runs import Row
 from taugen.pipeline.view import View
 from taugen.words import Json
@@ -67,7 +67,7 @@ class Shown:
 def shown(view: View, key: RunKey, now: datetime, others: Sequence[RunKey] = ()) -> Shown:
     """Look at a run. Raises `GitError` for a damaged repository."""
     row = runs.one(view, key, now)
-    body = runs.bodies(view, [(key.workspace, key.run)])[0]
+    body = details.bodies(view, [(key.workspace, key.run)])[0]
     content = body.encode() or view.evidence.read_many([key.intent])[0] or b""
     documents, _ = nodes.parse("state", content)
     state = documents[0].data if documents else {}

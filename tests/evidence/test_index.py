@@ -146,6 +146,21 @@ def test_old_entries_leave(tmp_path):
     assert cache.get("g", ["29-1"]) == {}
 
 
+def test_a_listing_of_some_lets_nothing_leave(evidence, monkeypatch):
+    monkeypatch.setattr("taugen.evidence.cache._MOST", 0)
+    monkeypatch.setattr("taugen.evidence.cache._SPARE", 0)
+    write(evidence, range(40))
+    cache = Cache.of(evidence.repo)
+    listed(evidence, cache)
+    write(evidence, [8], seed=9)
+    read = []
+    whole = index._read
+    monkeypatch.setattr(index, "_read", lambda repo, tip, folders: read.append(len(folders)) or whole(repo, tip, folders))
+    listed(evidence, cache, clusters=[key(8).cluster], workspaces=[key(8).workspace])
+    listed(evidence, cache)
+    assert read == [1, 0]
+
+
 def test_names_that_are_no_evidence_are_passed_over(evidence):
     write(evidence, range(20))
     plain = listed(evidence)

@@ -4,6 +4,7 @@ import gzip
 from datetime import UTC, datetime
 
 import pytest
+from msgspec import structs
 
 from taugen.evidence import index, summarize, summary
 from taugen.evidence.cache import Cache
@@ -103,8 +104,8 @@ def test_what_is_no_summary_is_passed_over(content):
 
 
 def lie(line):
-    attempts = [one._replace(state="failed", last="failed", ended="20260504T101010Z") for one in line.attempts]
-    return line._replace(attempts=attempts)
+    attempts = [structs.replace(one, state="failed", last="failed", ended="20260504T101010Z") for one in line.attempts]
+    return structs.replace(line, attempts=attempts)
 
 
 def test_a_listing_believes_no_summary_that_lies(tmp_path):
