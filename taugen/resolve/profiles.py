@@ -125,14 +125,17 @@ def _only(case: Case, typed: Typed) -> Choice:
     reasons: list[str] = []
     fitting: list[Item[Profile]] = []
     missed: list[tuple[Item[Profile], list[Breach]]] = []
+    misspelt: list[_Unfit] = []
     for profile in workspace.profiles.values():
-        why, found = _applies(profile.spec, case), breaches(profile.spec, typed)
-        if why is None and not found:
-            fitting.append(profile)
-            continue
-        if why is None:
+        unfit, found = _unfit(profile.spec, case), breaches(profile.spec, typed)
+        if unfit is not None:
+            reasons.append(f"{profile.name} ({unfit.why})")
+            misspelt += [unfit] if unfit.near and not found else []
+        elif found:
             missed.append((profile, found))
-        reasons.append(f"{profile.name} ({why or f'{found[0].value}, and it {found[0].says}'})")
+            reasons.append(f"{profile.name} ({found[0].value}, and it {found[0].says})")
+        else:
+            fitting.append(profile)
     if len(fitting) == 1:
         return Choice(fitting[0], decided=True)
     if any(case.doc.lost(path) for path in _SHAPING):
@@ -144,6 +147,9 @@ def _only(case: Case, typed: Typed) -> Choice:
         if typed.gpus is None and len({profile.spec.gpus for profile in fitting}) > 1:
             hint += ", or how many GPUs each worker gets: compute: {gpus: N}"
         report.error("profile-ambiguous", PROFILE, text, hint=hint)
+    elif misspelt:
+        text = f"no profile of workspace {workspace.name} admits this run: {'; '.join(reasons)}"
+        report.error("profile-none", misspelt[0].path, text, hint=f"write {misspelt[0].near}")
     else:
         _none(case, reasons, missed)
     return _OPEN
@@ -182,10 +188,13 @@ def _named(case: Case, name: str, typed: Typed) -> Choice:
             origin = workspace.item.span(("profiles",), key=True) if listed else workspace.item.span()
             report.error("profile-unknown", PROFILE, f"workspace {workspace.name} has no profile {name}: {known}", hint=hint, origin=origin)
         return _OPEN
-    why = _applies(profile.spec, case)
-    if why is not None:
-        text = f"profile {name} is not for this run: {why}"
-        report.error("profile-not-applicable", PROFILE, text, hint="take another profile", origin=profile.span(("applies",), key=True))
+    unfit = _unfit(profile.spec, case)
+    if unfit is not None:
+        text, origin = f"profile {name} is not for this run: {unfit.why}", profile.span(("applies",), key=True)
+        if unfit.near:
+            report.error("profile-not-applicable", unfit.path, text, hint=f"write {unfit.near}, or take another profile", origin=origin)
+        else:
+            report.error("profile-not-applicable", PROFILE, text, hint="take another profile", origin=origin)
     _tell(case, profile, breaches(profile.spec, typed))
     return Choice(profile, decided=True)
 
@@ -199,7 +208,15 @@ def _tell(case: Case, profile: Item[Profile], found: list[Breach]) -> None:
         case.report.error("profile-limit", breach.path, text, hint=breach.hint, origin=profile.span(breach.limit, key=True))
 
 
-def _applies(profile: Profile, case: Case) -> str | None:
+class _Unfit(NamedTuple):
+    """Whom a profile is not for: why, the field that says so, and what may have been meant there."""
+
+    why: str
+    path: Path
+    near: str | None
+
+
+def _unfit(profile: Profile, case: Case) -> _Unfit | None:
     applies = profile.applies
     for what, value, wanted in (
         ("workspace", case.workspace.name, applies.workspaces),
@@ -207,7 +224,8 @@ def _applies(profile: Profile, case: Case) -> str | None:
         ("lane", case.policy.lane, applies.lanes),
     ):
         if wanted and value not in wanted:
-            return f"it is for {what} {', '.join(wanted)}, not for {value or 'a run without one'}"
+            near = suggest.closest(value, wanted) if value and what != "workspace" else None
+            return _Unfit(f"it is for {what} {', '.join(wanted)}, not for {value or 'a run without one'}", ("policy", what), near)
     return None
 
 

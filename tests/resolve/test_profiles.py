@@ -137,6 +137,24 @@ def test_a_profile_for_others_is_refused() -> None:
     assert play(ok, policy=policy).decided.profile == "l40s-small"
 
 
+@pytest.mark.parametrize(
+    ("typed", "path", "near"),
+    [
+        ("team: speech, lane: trainign", "policy.lane", "training"),
+        ("team: spech, lane: training", "policy.team", "speech"),
+    ],
+)
+def test_a_misspelt_lane_or_team_is_told_where_it_stands(typed: str, path: str, near: str) -> None:
+    policy = BOUNDED.replace("  kinds:", "  applies: {teams: [speech], lanes: [training]}\n  kinds:")
+    text = job(profile="l40s-small").replace(f"runtime: {{image: '{IMAGE}'}}\n", "")
+    for policy_, rule, hint in (
+        (f"{{profile: l40s-small, {typed}}}", "profile-not-applicable", f"write {near}, or take another profile"),
+        (f"{{{typed}}}", "profile-none", f"write {near}"),
+    ):
+        found = play(text.replace("{profile: l40s-small}", policy_), policy=policy).one(rule)
+        assert (found.path, found.hint) == (path, hint)
+
+
 def test_a_kind_that_the_profile_is_not_for() -> None:
     found = play(job(profile="l40s-small").replace("workload_kind: job", "workload_kind: jobset")).one("profile-limit")
     assert (found.path, found.message) == ("run.workload_kind", "the run is a jobset, and profile l40s-small is only for job, rayjob")
