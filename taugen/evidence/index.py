@@ -160,12 +160,12 @@ def _from_names(objects: Objects, tip: str, folders: Mapping[str, str], cache: C
     missing = [path for path, tree in folders.items() if tree not in known]
     fresh = _read(objects, tip, missing)
     if cache is not None and missing:
-        cache.put(FORM, {folders[path]: fresh[path] for path in missing}, keep=folders.values())
-    return {path: _BUCKET.decode(fresh[path] if path in fresh else known[tree]) for path, tree in folders.items()}
+        cache.put(FORM, {folders[path]: fresh[path][0] for path in missing}, keep=folders.values())
+    return {path: fresh[path][1] if path in fresh else _BUCKET.decode(known[tree]) for path, tree in folders.items()}
 
 
-def _read(objects: Objects, tip: str, folders: list[str]) -> dict[str, str]:
-    """What stands in folders, from the paths of all files, as the texts of `Bucket`s."""
+def _read(objects: Objects, tip: str, folders: list[str]) -> dict[str, tuple[str, Bucket]]:
+    """What stands in folders, from the paths of all files, and its text."""
     try:
         return _shared(objects.repo, tip, folders)
     except git.GitError:
@@ -175,9 +175,10 @@ def _read(objects: Objects, tip: str, folders: list[str]) -> dict[str, str]:
         return _shared(objects.repo, tip, folders)
 
 
-def _shared(repo: Path, tip: str, folders: list[str]) -> dict[str, str]:
+def _shared(repo: Path, tip: str, folders: list[str]) -> dict[str, tuple[str, Bucket]]:
     parts = [folders[start : start + _AT_ONCE] for start in range(0, len(folders), _AT_ONCE)]
-    return {path: text for part in shared(partial(_texts, repo, tip), parts) for path, text in part.items()}
+    # Read back while the other parts are made.
+    return {path: (text, _BUCKET.decode(text)) for part in shared(partial(_texts, repo, tip), parts) for path, text in part.items()}
 
 
 def _texts(repo: Path, tip: str, folders: list[str]) -> dict[str, str]:
