@@ -137,7 +137,8 @@ def main() -> None:
         timed("clone, runs", ["runs"], project, env)
         timed("clone, runs --workspace --state", ["runs", "--workspace", "workspace-3", "--state", "failed"], project, env)
         timed("clone, runs --since --name -o json", ["runs", "--since", "2026-09-27", "--name", "train-9*", "-o", "json"], project, env)
-        timed("clone, runs -o json of all", ["runs", "-o", "json"], project, env)
+        for again in ("", ", again"):
+            timed(f"clone, runs -o json of all{again}", ["runs", "-o", "json"], project, env)
         timed("clone, show", ["show", name], project, env)
         timed("URL, runs, first", ["runs", "--from", url], project, env)
         timed("URL, runs", ["runs", "--from", url], project, env)

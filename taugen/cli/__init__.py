@@ -19,6 +19,7 @@ COMMANDS = {
     "logs": "Print what a run printed.",
     "evidence": "Prove and export evidence.",
     "explain": "Say where each value of a run comes from, or what a finding means.",
+    "fix": "Write older spellings of run documents as present ones, comments kept.",
     "lock": "Pin policy repositories by commit.",
     "schema": "Print JSON Schemas; import CRDs for validation.",
     "completion": "Make a shell complete commands, runs and findings.",

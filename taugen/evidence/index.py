@@ -30,6 +30,8 @@ FORM, RUN_FORM = "standings.2", "standings.run.2"
 """Names what a cached text holds, of a folder of runs and of a run; another form never takes it for its own."""
 _AT_ONCE = 64
 """Folders that git is told to list at once: it compares each path with each of them."""
+_ENOUGH = 8
+"""Workspaces on clusters from which on each is a part of the work."""
 _RUN_END = b"/run.yaml\0"
 """Git lists this file of a run after its attempts."""
 _OTHER, _TERMINAL, _SUBMITTED, _STARTED, _READY, _COUNTED = range(6)
@@ -176,9 +178,17 @@ def _read(objects: Objects, tip: str, folders: list[str]) -> dict[str, tuple[str
 
 
 def _shared(repo: Path, tip: str, folders: list[str]) -> dict[str, tuple[str, Bucket]]:
-    parts = [folders[start : start + _AT_ONCE] for start in range(0, len(folders), _AT_ONCE)]
+    parts = _parts(folders)
     # Read back while the other parts are made.
     return {path: (text, _BUCKET.decode(text)) for part in shared(partial(_texts, repo, tip), parts) for path, text in part.items()}
+
+
+def _parts(folders: list[str]) -> list[list[str]]:
+    """Work that processes share: a workspace each, or less where there are few."""
+    parts = [list(some) for _, some in groupby(folders, lambda path: path.rpartition("/")[0])]
+    if len(parts) < _ENOUGH:
+        parts = [folders[start : start + _AT_ONCE] for start in range(0, len(folders), _AT_ONCE)]
+    return parts
 
 
 def _texts(repo: Path, tip: str, folders: list[str]) -> dict[str, str]:
@@ -196,7 +206,9 @@ def _listing(repo: Path, tip: str, folders: list[str]) -> dict[str, Bucket]:
 
 def _listed(repo: Path, tip: str, folders: list[str]) -> Iterator[bytes]:
     """The paths of all files in git's order, each ended by NUL, in blocks."""
-    args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tip, *(f"{path}/" for path in folders)]
+    # Of more than these, all of a workspace is listed.
+    wanted = folders if len(folders) <= _AT_ONCE else [folders[0].rpartition("/")[0]]
+    args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tip, *(f"{path}/" for path in wanted)]
     return stream.blocks(args, repo)
 
 

@@ -106,6 +106,11 @@ def _check(project: Project, files: Sequence[str], *, policy: bool = True, objec
     return Report(tuple(ordered(findings)), items + len(docs), len(docs), compiled, tuple(platform))
 
 
+def _there(project: Project, path: Path, inside: str) -> bool:
+    """Whether a path is on disk, or in the commit that is looked at."""
+    return path.exists() or any(one == inside or one.startswith(f"{inside}/") for one in project.tree.paths())
+
+
 def selected(project: Project, paths: Sequence[Path]) -> list[str]:
     """The run documents that `paths` (relative to the current folder) name or hold; all of them for no paths. Raises `Refused` for a path
     that holds none."""
@@ -119,7 +124,7 @@ def selected(project: Project, paths: Sequence[Path]) -> list[str]:
         except ValueError:
             raise Refused(f"{path} is outside of {project.root}", code=2) from None
         mine = files if inside == "." else [f for f in files if f == inside or f.startswith(inside + "/")]
-        if not mine and not project.is_policy(inside):
+        if not mine and not (project.is_policy(inside) and _there(project, path, inside)):
             hint = "a run stands in workspaces/<workspace>/…/tau.yaml (spec.runs of taugen.yaml)" if path.exists() else "check the spelling"
             raise Refused(f"{path} holds no run document" if path.exists() else f"{path} does not exist", hint=hint, code=2)
         chosen.update(dict.fromkeys(mine))

@@ -122,3 +122,9 @@ def test_paths_start_at_the_top_of_the_repository(taugen, tmp_path):
     out = taugen("-C", "ai/acme", "check", "--format", "github", cwd=top).out
     assert f"file=ai/acme/{BAD}," in out
     assert git(top, "status", "--porcelain") == ""
+
+
+def test_a_path_of_policy_that_does_not_exist_is_refused(taugen, repo):
+    assert taugen("check", "policy", cwd=repo).code == 0
+    done = taugen("check", "policy/nowhere.yaml", cwd=repo)
+    assert (done.code, done.err) == (2, "taugen: policy/nowhere.yaml does not exist\n  check the spelling\n")

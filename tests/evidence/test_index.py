@@ -79,10 +79,13 @@ def test_names_say_what_contents_say(evidence):
 def test_several_processes_find_the_same(evidence, monkeypatch):
     write(evidence, range(60))
     alone = listed(evidence)
-    monkeypatch.setattr(index, "_AT_ONCE", 7)
-    for count in (1, 3):
-        monkeypatch.setattr(share, "processors", lambda count=count: count)
-        assert listed(evidence) == alone
+    for size, enough in ((7, 100), (7, 2), (1, 2)):
+        monkeypatch.setattr(index, "_AT_ONCE", size)
+        monkeypatch.setattr(index, "_ENOUGH", enough)
+        for count in (1, 3):
+            monkeypatch.setattr(share, "processors", lambda count=count: count)
+            assert listed(evidence) == alone
+            assert listed(evidence, workspaces=["speech"]) == {run: found for run, found in alone.items() if run.workspace == "speech"}
 
 
 def test_a_cache_never_changes_an_answer(evidence):
