@@ -22,6 +22,8 @@ from taugen.words import Json, Path
 from taugen.words.emit import emit
 
 _WIDE = 1 << 20
+_LONG = 1000
+"""Lines."""
 
 
 _NULL, _TEXT = Tag(suffix="tag:yaml.org,2002:null"), Tag(suffix="tag:yaml.org,2002:str")
@@ -57,7 +59,7 @@ def _merged(typed: list[str], same: list[str], edited: list[str]) -> list[str]:
     group: list[int] = []
     """Of each line of `same`."""
     waiting: list[str] = []
-    for _, a, b, c, d in SequenceMatcher(None, typed, same, autojunk=False).get_opcodes():
+    for _, a, b, c, d in _opcodes(typed, same):
         parts = [[line] for line in typed[a:b]] if b - a == d - c else [typed[a:b]]
         if c == d:
             waiting += typed[a:b]
@@ -67,7 +69,7 @@ def _merged(typed: list[str], same: list[str], edited: list[str]) -> list[str]:
         groups += parts
     if waiting and groups:
         groups[-1] += waiting
-    moves = SequenceMatcher(None, same, edited, autojunk=False).get_opcodes()
+    moves = _opcodes(same, edited)
     lost = {group[at] for kind, a, b, _, _ in moves if kind != "equal" for at in range(a, b)}
     out: list[str] = []
     for kind, a, b, c, d in moves:
@@ -78,6 +80,11 @@ def _merged(typed: list[str], same: list[str], edited: list[str]) -> list[str]:
                 out += groups[group[at]]
         out += edited[c:d] if kind != "equal" else []
     return out
+
+
+def _opcodes(a: list[str], b: list[str]) -> list[tuple[str, int, int, int, int]]:
+    # Of long texts, what stands there often is no mark to go by: time would grow with the square of it.
+    return SequenceMatcher(None, a, b, autojunk=len(b) > _LONG).get_opcodes()
 
 
 def _yaml(text: str) -> YAML:

@@ -48,7 +48,7 @@ def run(repo, hook, *args):
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("hook", HOOKS, ids=lambda h: h["id"])
+@pytest.mark.parametrize("hook", HOOKS[:2], ids=lambda h: h["id"])
 def test_a_commit_with_an_error_is_stopped(repo, hook):
     code, said = run(repo, hook, "--bad")
     assert code == 1, said
@@ -64,6 +64,16 @@ def test_a_commit_with_an_error_is_stopped(repo, hook):
 def test_all_files_are_checked_in_ci(repo):
     commit(repo[0], {GRID: (repo[0] / GRID).read_text() + "nonsense: 1\n"})
     assert run(repo, HOOKS[0], "--bad", "--all-files")[0] == 1
+
+
+def test_older_names_are_mended_before_the_commit(repo):
+    text = (repo[0] / GRID).read_text()
+    assert "  entrypoint:" in text
+    commit(repo[0], {GRID: text.replace("  entrypoint:", "  script:")})
+    code, said = run(repo, HOOKS[2], "--all-files")
+    assert (code, "files were modified by this hook" in said) == (1, True), said
+    assert (repo[0] / GRID).read_text() == text
+    assert run(repo, HOOKS[2], "--all-files")[0] == 0
 
 
 def test_the_manifest_is_one(repo):

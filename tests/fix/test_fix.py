@@ -167,6 +167,12 @@ def test_lines_without_an_older_spelling_stay_as_they_were_typed():
     assert after == text.replace(f"image: {IMAGE}\n", "") + f"runtime:\n     image: {IMAGE}\n"
 
 
+def test_a_long_list_of_one_word_stays_as_it_was_typed():
+    items = "          -  a\n" * 3000
+    text = f"name: x\nentrypoint: a.py\nexperiment:\n    name: e\n    hyperparameters:\n        xs:\n{items}"
+    assert fixed(text).after == text.replace("entrypoint: a.py\n", "") + "run:\n    entrypoint: a.py\n"
+
+
 def test_a_document_with_errors_is_left_and_the_others_are_mended(fleet, taugen):
     text = f"name: a\nentrypoint: a.py\nimage: {IMAGE}\n---\nname: b\nentrypoint: b.py\nnonsense: 1\n"
     fleet.commit({PLACE: text})
