@@ -112,9 +112,9 @@ class Compiler:
 
     def _look(self, work: "_Work") -> None:
         found = engine.check_document(work.doc, self.policy)
-        # What is to be removed need not be spelt another way.
-        removed = {one.span for one in found if one.hint.startswith("remove it")}
-        work.findings = [one for one in work.findings if one.severity is not Severity.NOTE or one.span not in removed] + found
+        # Where something is wrong with a field, that comes first: it may be to go, and need not be spelt another way.
+        wrong = {one.span for one in found if one.severity is not Severity.NOTE}
+        work.findings = [one for one in work.findings if one.severity is not Severity.NOTE or one.span not in wrong] + found
 
     def _gather(self, work: "_Work") -> None:
         work.code = gather(self.project.tree, work.doc, plan(work.doc), self.project.matcher)

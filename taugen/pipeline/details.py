@@ -30,8 +30,8 @@ _STATES_FORM, _WHY_FORM, _INTENT_FORM = "states.1", "why.1", "intent.1"
 """Names what a kept text holds, of a folder of states and of the folder of a run; another form never takes it for its own."""
 _MANY = 500
 """Runs from which on it is quicker to read whole folders of states, and to keep what was read."""
-_RUNS, _FOLDERS = 2000, 250
-"""Of evidence and of states, what one process is given at once."""
+_RUNS, _FOLDERS, _WORTH = 2000, 250, 2
+"""Of evidence and of states, what one process is given at once, and how many such parts there are at least."""
 _REQUEST = re.compile(r"^request:\n((?:  .*\n)+)", re.MULTILINE)
 _FIELD = re.compile(r"^  (\w+): \"?([^\"\n]*)\"?$", re.MULTILINE)
 _HEAD = re.compile(r"^run: \"?([^\"\n]+?)\"?\nphase: (\S+)\n(?:.*\n)*?  source: \"?([^\"\n]+?)\"?\n", re.MULTILINE)
@@ -194,8 +194,8 @@ def _kept(branch: Branch, kind: _Kind[_Item], items: Mapping[str, _Item], every:
     if not missing:
         return known
     wanted = list(missing.values())
-    # What a partial clone lacks is fetched in one go.
-    size = len(wanted) if branch.objects.partial else kind.size
+    # What a partial clone lacks is fetched in one go; of little work a process takes longer to begin than it saves.
+    size = len(wanted) if branch.objects.partial or len(wanted) < _WORTH * kind.size else kind.size
     parts = [wanted[start : start + size] for start in range(0, len(wanted), size)]
     texts = [text for part in shared(partial(_read, kind.read, branch.repo, branch.tip), parts) for text in part]
     fresh = dict(zip(missing, texts, strict=True))

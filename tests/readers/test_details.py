@@ -19,6 +19,7 @@ def listed(taugen, monkeypatch, request):
     monkeypatch.setattr(share, "processors", lambda: request.param)
     monkeypatch.setattr(details, "_RUNS", 1)
     monkeypatch.setattr(details, "_FOLDERS", 1)
+    monkeypatch.setattr(details, "_WORTH", 1)
 
     def told(cwd, *args):
         monkeypatch.setattr(details, "_MANY", 1000)
