@@ -1,8 +1,8 @@
 """The collector at work: streams in, commits out, until it is told to stop.
 
 In: settings, an API, a sink, the deploy branch. Out: evidence. The branch is its only state: what was not committed is seen again from the
-resume point that the last commit names. What must never happen: more than six pushes a minute, an event that waits longer than ten seconds
-while the remote is there, a write to a branch that somebody rewrote.
+resume point that the last commit names. What must never happen: more than six pushes a minute, an event that waits for more than the ten
+seconds between two of them while the remote is there, a write to a branch that somebody rewrote.
 """
 
 import queue

@@ -16,7 +16,7 @@ from taugen.pipeline import runs
 from taugen.pipeline.view import View
 
 EVERY = 10.0
-"""Seconds between two looks while following: evidence comes within 10 seconds."""
+"""Seconds between two looks while following: evidence comes every 10 seconds."""
 
 
 @dataclass(frozen=True, slots=True)
