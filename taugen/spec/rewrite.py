@@ -6,6 +6,7 @@ spelling: whoever calls this reads the new text again and compares.
 """
 
 import io
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -69,7 +70,7 @@ def _merged(typed: list[str], same: list[str], edited: list[str]) -> list[str]:
         groups += parts
     if waiting and groups:
         groups[-1] += waiting
-    moves = _opcodes(same, edited)
+    moves = list(_opcodes(same, edited))
     lost = {group[at] for kind, a, b, _, _ in moves if kind != "equal" for at in range(a, b)}
     out: list[str] = []
     for kind, a, b, c, d in moves:
@@ -82,9 +83,9 @@ def _merged(typed: list[str], same: list[str], edited: list[str]) -> list[str]:
     return out
 
 
-def _opcodes(a: list[str], b: list[str]) -> list[tuple[str, int, int, int, int]]:
+def _opcodes(a: list[str], b: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
     # Of long texts, what stands there often is no mark to go by: time would grow with the square of it.
-    return SequenceMatcher(None, a, b, autojunk=len(b) > _LONG).get_opcodes()
+    yield from SequenceMatcher(None, a, b, autojunk=len(b) > _LONG).get_opcodes()
 
 
 def _yaml(text: str) -> YAML:
