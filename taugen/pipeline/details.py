@@ -16,7 +16,7 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 from msgspec import Struct
 
-from taugen.evidence import trees
+from taugen.evidence import index, trees
 from taugen.evidence.cache import Cache
 from taugen.evidence.history import fold
 from taugen.evidence.paths import AttemptKey, RunKey
@@ -90,7 +90,7 @@ def states(view: View, keys: Collection[Key]) -> dict[Key, Asked | None]:
         return {key: asked(text) for key, text in zip(keys, bodies(view, keys), strict=True) if text}
     places = _folders(view)
     wanted = {place: places[place] for place in {(workspace, run[-8:-6]) for workspace, run in keys} if place in places}
-    kept = _kept(view.deploy, _Kind(_STATES_FORM, _states_in, _FOLDERS), {tree: tree for tree in wanted.values()}, places.values())
+    kept = _kept(view.deploy, _Kind(_STATES_FORM, _states_in, _FOLDERS), {tree: tree for tree in wanted.values()}, places.values)
     read = {tree: _STATES.decode(text) for tree, text in kept.items()}
     out = {}
     for workspace, run in keys:
@@ -166,9 +166,14 @@ def _told(
     places = sorted((run.folder, run) for run in items)
     found = ((run, level[folder.rpartition("/")[0]].get(run.run)) for folder, run in places)
     folders = {run: child.id for run, child in found if child is not None}
-    every = {child.id for inside in level.values() for child in inside.values()}
-    kept = _kept(branch, _Kind(form, read, _RUNS), {tree: items[run] for run, tree in folders.items()}, every)
+    kept = _kept(branch, _Kind(form, read, _RUNS), {tree: items[run] for run, tree in folders.items()}, partial(_folders_of_runs, branch))
     return {run: decode(kept[tree]) for run, tree in folders.items()}
+
+
+def _folders_of_runs(branch: Branch) -> set[str]:
+    """The ids of the trees of all runs, of whatever cluster and workspace."""
+    level = trees.read(branch.objects, index.buckets(branch.objects, branch.tip or ""))
+    return {child.id for inside in level.values() for child in inside.values()}
 
 
 # ------------------------------------------------------------------------------------------------------------------------- kept
@@ -185,8 +190,8 @@ class _Kind(NamedTuple, Generic[_Item]):
     size: int
 
 
-def _kept(branch: Branch, kind: _Kind[_Item], items: Mapping[str, _Item], every: Collection[str]) -> dict[str, str]:
-    """The texts of items, by the ids of the trees that they follow from. `every` are the ids of all such trees that are in use."""
+def _kept(branch: Branch, kind: _Kind[_Item], items: Mapping[str, _Item], every: Callable[[], Collection[str]]) -> dict[str, str]:
+    """The texts of items, by the ids of the trees that they follow from. `every` gives the ids of all such trees that are in use."""
     assert branch.tip is not None
     cache = Cache.of(branch.repo)
     known = cache.get(kind.form, items)
@@ -199,7 +204,7 @@ def _kept(branch: Branch, kind: _Kind[_Item], items: Mapping[str, _Item], every:
     parts = [wanted[start : start + size] for start in range(0, len(wanted), size)]
     texts = [text for part in shared(partial(_read, kind.read, branch.repo, branch.tip), parts) for text in part]
     fresh = dict(zip(missing, texts, strict=True))
-    cache.put(kind.form, fresh, keep=every)
+    cache.put(kind.form, fresh, keep=every())
     return known | fresh
 
 

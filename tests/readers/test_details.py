@@ -80,3 +80,20 @@ def test_what_nobody_should_have_written(lab, listed):
     evidence.commit("mesa", {half.path(attempt): half.content().replace(b"HALF", b"\\ud800")})
     found = listed(fleet.path)["climate"]
     assert (found["state"], found["reason"]) == ("queued", "\ud800")
+
+
+def test_a_listing_of_some_lets_nothing_leave(lab, taugen, monkeypatch):
+    fleet, runs, evidence = lab
+    monkeypatch.setattr(details, "_MANY", 1)
+    monkeypatch.setattr("taugen.evidence.cache._MOST", 0)
+    monkeypatch.setattr("taugen.evidence.cache._SPARE", 2)
+    for name in ("climate", "protein", "speech"):
+        evidence.attempt(runs[name], 1, QUEUED, intent=body(fleet, runs[name]))
+    assert taugen("runs", "-o", "json", cwd=fleet.path).code == 0
+    evidence.attempt(runs["climate"], 2, crashed(), intent=body(fleet, runs["climate"]))
+    assert taugen("runs", "-w", "climate", "-o", "json", cwd=fleet.path).code == 0
+    read = []
+    whole = details._whys_of
+    monkeypatch.setattr(details, "_whys_of", lambda branch, attempts: read.append(len(attempts)) or whole(branch, attempts))
+    assert taugen("runs", "-o", "json", cwd=fleet.path).code == 0
+    assert read == []
