@@ -72,14 +72,15 @@ def _as_typed(document: Document, data: dict[str, Any]) -> None:
 
 
 def _children(node: Node | None) -> dict[str, Node]:
-    """The values of a mapping by key; of two with one name the first."""
-    return {name.value: value for name, value in reversed(node.value)} if isinstance(node, MappingNode) else {}
+    """The values of a mapping by key; of two with one name the first. What is no name has a finding, and is nothing here."""
+    pairs = reversed(node.value) if isinstance(node, MappingNode) else ()
+    return {name.value: value for name, value in pairs if isinstance(name, ScalarNode)}
 
 
 def _typed(node: Node | None, value: Any, *, texts: bool) -> Json:
     """The value with numbers as typed and texts behind a quote; `texts`: every scalar is text."""
     if isinstance(node, MappingNode) and isinstance(value, dict):
-        return {key.value: _typed(item, value[key.value], texts=texts) for key, item in node.value if key.value in value}
+        return {name: _typed(item, value[name], texts=texts) for name, item in _children(node).items() if name in value}
     if isinstance(node, SequenceNode) and isinstance(value, list):
         return [_typed(item, part, texts=texts) for item, part in zip(node.value, value, strict=False)]
     if isinstance(node, ScalarNode):

@@ -19,3 +19,16 @@ def test_integers_that_json_can_not_hold(tmp_path):
     assert judge.good == 0
     assert judge.fault(4, RUN.encode()) is None
     assert judge.good == 1
+
+
+def test_lists_and_mappings_as_names_of_parameters(tmp_path):
+    judge = Judge(tmp_path)
+    for name in ("[]", "[a, b]", "{a: 1}"):
+        for text in (
+            f"experiment: {{hyperparameters: {{a: [{name}: 1]}}}}\n",
+            f"experiment:\n  hyperparameters:\n    a:\n    - ? {name}\n      : 1\n",
+            f"execution: {{launcher: torchrun, configs: {{{name}: 1, b: 2}}}}\n",
+            f"execution: {{launcher: torchrun, configs: {{a: [{name}: 1]}}}}\n",
+        ):
+            assert judge.fault(0, (RUN + text).encode()) is None, text
+    assert judge.good == 0
