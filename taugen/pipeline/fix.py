@@ -5,6 +5,7 @@ must never happen: another run. A new text is read again: it has the same digest
 """
 
 import difflib
+import json
 import os
 import re
 import tempfile
@@ -23,6 +24,7 @@ from taugen.pipeline.check import selected
 from taugen.pipeline.compile import DOCUMENT_LIMIT, Compiler
 from taugen.pipeline.project import Project
 from taugen.spec.dialect import dialect_of, draft_of
+from taugen.spec.draft import Draft
 from taugen.spec.read import read_document
 from taugen.spec.rewrite import rewritten
 from taugen.spec.rundoc import RunDoc
@@ -149,24 +151,36 @@ def _document(file: str, text: str, doc: RunDoc) -> tuple[str, str]:
         # Without the older name of its kind it would be taken for one of the managed dialect.
         del draft.data["schema_version"]
     try:
-        new = rewritten(text, draft)
+        tries = rewritten(text, draft)
     except YAMLError:
         return "", "it can't be edited in place: spell it by hand"
+    why = ""
+    for new in tries:
+        why = _wrong(file, text, new, doc, draft)
+        if not why:
+            return new, ""
+    return "", f"{why}: spell it by hand"
+
+
+def _wrong(file: str, text: str, new: str, doc: RunDoc, draft: Draft) -> str:
+    """What is lost or changed in a new text; "" if nothing is."""
     again, faults = nodes.parse(file, new.encode())
-    if faults or len(again) != 1 or _said(draft_of(again[0]).data) != _said(draft.data):
-        return "", "it can't be edited in place: spell it by hand"
+    if faults or len(again) != 1 or _said(draft_of(again[0])) != _said(draft):
+        return "it can't be edited in place"
     if read_document(again[0], doc.workspace).digest != doc.digest:
-        return "", "it would be another run: spell it by hand"
-    if _comments(text) - _comments(new):
-        return "", "a comment has no place in the new spelling: spell it by hand"
-    return new, ""
+        return "it would be another run"
+    return "a comment has no place in the new spelling" if _comments(text) - _comments(new) else ""
 
 
-def _said(data: Json) -> Json:
-    """What is said at all: a section without anything in it says nothing."""
+def _said(draft: Draft) -> str:
+    """What is said at all, for comparison: a section without anything in it says nothing."""
+    return json.dumps(_pruned(draft.data), sort_keys=True)
+
+
+def _pruned(data: Json) -> Json:
     if not isinstance(data, dict):
         return data
-    return {key: said for key, value in data.items() if (said := _said(value)) is not None and said != {}}
+    return {key: said for key, value in data.items() if (said := _pruned(value)) is not None and said != {}}
 
 
 def _comments(text: str) -> Counter[str]:

@@ -39,14 +39,17 @@ class _AsTyped(VersionedResolver):
         return super().resolve(kind, value, implicit)
 
 
-def rewritten(text: str, draft: Draft) -> str:
-    """The document with its fields where the draft has them. Raises ruamel's `YAMLError` for what it can't read."""
+def rewritten(text: str, draft: Draft) -> tuple[str, str]:
+    """The document with its fields where the draft has them: with all other lines as they were typed, and, where that can't be, as
+    ruamel.yaml lays it out. Raises its `YAMLError` for what it can't read."""
     yaml = _yaml(text)
     root = yaml.load(text)
     same = _dumped(yaml, root)
     _Edit(root, draft).apply()
-    new = _merged(_lines(text), _lines(same), _lines(_dumped(yaml, root)))
-    return "\n".join(new) + "\n" * text.endswith("\n")
+    edited = _lines(_dumped(yaml, root))
+    new = _merged(_lines(text), _lines(same), edited)
+    end = "\n" * text.endswith("\n")
+    return "\n".join(new) + end, "\n".join(edited) + end
 
 
 def _lines(text: str) -> list[str]:
@@ -186,9 +189,9 @@ class _Edit:
         """Remove what is nowhere in the draft; True where nothing is left, so that the section itself goes."""
         if path in self._moved or (wanted is MISSING and not isinstance(typed, dict)):
             return True
-        if not isinstance(typed, dict) or not typed:
-            return wanted is MISSING
         here: Any = _at(self._root, path)
+        if not isinstance(typed, dict) or not typed or not isinstance(here, CommentedMap):
+            return wanted is MISSING
         below = wanted if isinstance(wanted, dict) else {}
         gone = [key for key, inner in typed.items() if self._clear((*path, key), inner, below.get(key, MISSING))]
         gone = [key for key in gone if key in here]
