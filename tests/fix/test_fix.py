@@ -1,5 +1,6 @@
 """`taugen fix`: another spelling, and nothing else."""
 
+import errno
 import os
 import random
 from pathlib import Path
@@ -205,17 +206,18 @@ def test_a_document_with_errors_is_left_and_the_others_are_mended(fleet, taugen)
     assert (fleet.root / PLACE).read_text() == f"{mended}---\nname: b\nentrypoint: b.py\nnonsense: 1\n"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere: run the tests as another user")
-def test_a_folder_that_can_not_be_written_to_is_said(fleet, taugen):
-    fleet.commit({PLACE: "name: a\nentrypoint: a.py\n"})
-    folder = (fleet.root / PLACE).parent
-    folder.chmod(0o555)
-    try:
-        done = taugen("fix", cwd=fleet.path)
-    finally:
-        folder.chmod(0o755)
-    assert done.code == 4
-    assert f"{PLACE} can't be written" in done.err
+def test_what_can_not_be_written_is_said_and_stays(fleet, taugen, monkeypatch):
+    text = "name: a\nentrypoint: a.py\n"
+    fleet.commit({PLACE: text})
+
+    def full(_draft, _target):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(fix.os, "replace", full)
+    done = taugen("fix", cwd=fleet.path)
+    assert (done.code, f"{PLACE} can't be written: No space left on device" in done.err) == (4, True)
+    assert [path.name for path in (fleet.root / PLACE).parent.iterdir()] == ["tau.yaml"]
+    assert (fleet.root / PLACE).read_text() == text
 
 
 def test_what_holds_no_run_is_refused(fleet, taugen):
