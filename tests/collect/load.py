@@ -162,6 +162,7 @@ def measure(attempts: int, rate: float, seconds: float, folder: Path) -> dict[st
         "cores": round((used - cpu) / wall, 3),
         "MiB": round(memory / 2**20, 1),
         "events": len(late),
+        "within 10 s": round(sum(one <= 10 for one in late) / len(late), 4),
         "median s": round(late[len(late) // 2], 2),
         "p99 s": round(late[int(len(late) * 0.99)], 2),
         "longest s": round(late[-1], 2),
