@@ -20,6 +20,7 @@ def command(paths: tuple[Path, ...], only_check: bool, directory: Path) -> int:
     from taugen.diag import Refused
     from taugen.pipeline.fix import fixes, write
     from taugen.pipeline.project import open_project
+    from taugen.words.counts import counted
 
     project = open_project(directory, None, None)
     spellings = files = 0
@@ -34,14 +35,13 @@ def command(paths: tuple[Path, ...], only_check: bool, directory: Path) -> int:
         for one in fixed.done:
             say(f"{one.span}: {one.message}: {one.hint if only_check else _past(one.hint)}")
         for left in fixed.left:
-            count = len(left.findings)
-            say(f"{left.findings[0].span}: {count} older spelling{'s' * (count != 1)} left: {left.why}")
+            say(f"{left.findings[0].span}: {counted(len(left.findings), 'older spelling')} left: {left.why}")
         spellings, files = spellings + len(fixed.done), files + fixed.changed
     if not files:
         say("nothing to change")
     else:
         verb = "would change" if only_check else "changed"
-        say(f"{spellings} spelling{'s' * (spellings != 1)} {verb} in {files} file{'s' * (files != 1)}; every run stays the same")
+        say(f"{counted(spellings, 'spelling')} {verb} in {counted(files, 'file')}; every run stays the same")
     return int(only_check and files > 0)
 
 

@@ -97,9 +97,8 @@ def text(form: str, report: "Report", checked: Checked, *, color: bool) -> str:
 
 def save(file: str, content: str) -> None:
     """Write a file whole or not at all. Raises `Refused` (exit 2)."""
-    import tempfile  # which loads archives and their compressors
-
     from taugen.diag import Refused
+    from taugen.load import whole
 
     target = Path(file)
     if link := _linked(target):
@@ -108,12 +107,7 @@ def save(file: str, content: str) -> None:
         if target.exists() and not stat.S_ISREG(target.lstat().st_mode) and not target.is_symlink():
             target.write_text(content, encoding="utf-8")
             return
-        handle, draft = tempfile.mkstemp(prefix=".taugen-", dir=target.parent)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
-            out.write(content)
-        os.chmod(draft, 0o644)
-        # A link by the file's own name is replaced, not followed.
-        os.replace(draft, target)
+        whole.write(target, content.encode("utf-8"), 0o644)
     except OSError as error:
         raise Refused(f"{file} can't be written: {error.strerror}", hint="make its folder first", code=2) from None
 

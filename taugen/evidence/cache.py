@@ -25,18 +25,14 @@ _MOST, _SPARE = 4, 1000
 class Cache:
     """Texts by (form, object id). A file that can't be read or written is as good as none."""
 
-    def __init__(self, file: Path, *, prune: bool = True) -> None:
-        self._file, self._pruned = file, prune
+    def __init__(self, file: Path) -> None:
+        self._file = file
 
     @classmethod
     def of(cls, repo: Path) -> Self:
         """The cache of a repository."""
         folder = git.run(["rev-parse", "--path-format=absolute", "--git-common-dir"], cwd=repo).out.decode("utf-8", "surrogateescape")
         return cls(Path(folder.removesuffix("\n")) / "taugen" / _FILE)
-
-    def growing(self) -> Self:
-        """The same cache, of which nothing leaves: for who knows only some of the ids in use."""
-        return type(self)(self._file, prune=False)
 
     def get(self, form: str, ids: Collection[str]) -> dict[str, str]:
         """The texts that are known, of those asked for."""
@@ -59,15 +55,15 @@ class Cache:
         }
 
     def put(self, form: str, texts: Mapping[str, str], keep: Collection[str] = ()) -> None:
-        """Keep texts. `keep` are the ids in use: of the others old ones go when there are too many."""
+        """Keep texts. `keep` are the ids in use: of the others old ones go when there are too many. Who knows only some of them gives none:
+        nothing goes."""
         rows = [(form, one, zlib.crc32(f"{form}{one}{text}".encode()), text) for one, text in texts.items()]
         try:
             self._file.parent.mkdir(exist_ok=True)
             with self._open() as store:
                 store.execute(_TABLE)
                 store.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", rows)
-                if self._pruned:
-                    self._prune(store, form, frozenset(keep))
+                self._prune(store, form, frozenset(keep))
         except OSError:
             return
         except sqlite3.DatabaseError as error:

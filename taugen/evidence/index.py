@@ -69,12 +69,11 @@ def standings(
     with Objects(repo) as objects:
         chosen = frozenset(clusters), frozenset(workspaces)
         folders = buckets(objects, tip, *chosen)
-        if cache is not None and any(chosen):
-            cache = cache.growing()
+        whole = not any(chosen)
         short = {path: tree for path, tree in folders.items() if path.partition("/")[0] in (summaries or {})}
-        found = _from_summaries(objects, short, cache, summaries or {})
+        found = _from_summaries(objects, short, cache, summaries or {}, whole=whole)
         left = {path: tree for path, tree in folders.items() if path not in found}
-        found |= _from_names(objects, tip, left, cache)
+        found |= _from_names(objects, tip, left, cache, whole=whole)
     for path in folders:
         cluster, _, workspace, _ = path.split("/")
         for run, attempts in found[path]:
@@ -118,18 +117,26 @@ def of_runs(objects: Objects, runs: Mapping[str, str]) -> dict[str, list[Standin
 def of_keys(objects: Objects, tip: str, keys: Iterable[RunKey]) -> dict[RunKey, list[Standing]]:
     """The attempts of some runs, without those that have no evidence. Raises `GitError`."""
     wanted = {key.folder: key for key in keys}
-    parents = trees.children(objects, tip, {folder.rpartition("/")[0] for folder in wanted})
-    there = {folder: parents[folder.rpartition("/")[0]].get(key.run) for folder, key in wanted.items()}
-    found = of_runs(objects, {folder: child.id for folder, child in there.items() if child is not None and child.folder})
+    found = of_runs(objects, {key.folder: tree for key, tree in trees_of(objects, tip, wanted.values()).items()})
     return {wanted[folder]: attempts for folder, attempts in found.items() if attempts is not None}
+
+
+def trees_of(objects: Objects, tip: str, keys: Iterable[RunKey]) -> dict[RunKey, str]:
+    """The ids of the trees of some runs' folders, in the order of `keys`, without those that have none. Raises `GitError`."""
+    places = {key: key.folder.rpartition("/")[0] for key in keys}
+    level = trees.children(objects, tip, places.values())
+    there = {key: level[place].get(key.run) for key, place in places.items()}
+    return {key: child.id for key, child in there.items() if child is not None and child.folder}
 
 
 def _below(level: Mapping[str, Entries], wanted: Callable[[str], bool]) -> dict[str, str]:
     return {f"{path}/{name}": child.id for path, inside in level.items() for name, child in inside.items() if child.folder and wanted(name)}
 
 
-def _from_summaries(objects: Objects, folders: Mapping[str, str], cache: Cache | None, summaries: Mapping[str, str]) -> dict[str, Bucket]:
-    """Folders of clusters that have a summary; what it says nothing of is read. Nothing where that is too much."""
+def _from_summaries(
+    objects: Objects, folders: Mapping[str, str], cache: Cache | None, summaries: Mapping[str, str], *, whole: bool
+) -> dict[str, Bucket]:
+    """Folders of clusters that have a summary; what it says nothing of is read. Nothing where that is too much. `whole`: these are all."""
     if not folders:
         return {}
     level = trees.read(objects, folders)
@@ -145,7 +152,7 @@ def _from_summaries(objects: Objects, folders: Mapping[str, str], cache: Cache |
     fresh = of_runs(objects, {path: tree for path, tree in left.items() if tree not in known})
     if cache is not None and fresh:
         texts = {left[path]: msgspec.json.encode(found).decode() for path, found in fresh.items() if found is not None}
-        cache.put(RUN_FORM, texts, keep=left.values())
+        cache.put(RUN_FORM, texts, keep=left.values() if whole else ())
     told |= fresh
     out: dict[str, Bucket] = {}
     for path, inside in level.items():
@@ -157,12 +164,12 @@ def _from_summaries(objects: Objects, folders: Mapping[str, str], cache: Cache |
 # ------------------------------------------------------------------------------------------------------------------- from names
 
 
-def _from_names(objects: Objects, tip: str, folders: Mapping[str, str], cache: Cache | None) -> dict[str, Bucket]:
+def _from_names(objects: Objects, tip: str, folders: Mapping[str, str], cache: Cache | None, *, whole: bool) -> dict[str, Bucket]:
     known = cache.get(FORM, folders.values()) if cache is not None and folders else {}
     missing = [path for path, tree in folders.items() if tree not in known]
     fresh = _read(objects, tip, missing)
     if cache is not None and missing:
-        cache.put(FORM, {folders[path]: fresh[path][0] for path in missing}, keep=folders.values())
+        cache.put(FORM, {folders[path]: fresh[path][0] for path in missing}, keep=folders.values() if whole else ())
     return {path: fresh[path][1] if path in fresh else _BUCKET.decode(known[tree]) for path, tree in folders.items()}
 
 

@@ -16,7 +16,7 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 from msgspec import Struct
 
-from taugen.evidence import index, trees
+from taugen.evidence import index, summarize, trees
 from taugen.evidence.cache import Cache
 from taugen.evidence.history import fold
 from taugen.evidence.paths import AttemptKey, RunKey
@@ -58,6 +58,7 @@ _STATES = msgspec.json.Decoder(_States)
 _INTENT = msgspec.json.Decoder(Asked | None)
 _Item = TypeVar("_Item")
 _Said = TypeVar("_Said")
+_Read = Callable[[Branch, Sequence[_Item]], list[str]]
 
 
 def asked(body: str) -> Asked | None:
@@ -154,39 +155,33 @@ def _intents_of(branch: Branch, runs: Sequence[RunKey]) -> list[str]:
 
 
 def _told(
-    branch: Branch, form: str, items: Mapping[RunKey, _Item], read: "_Read[_Item]", decode: Callable[[str], _Said]
+    branch: Branch, form: str, items: Mapping[RunKey, _Item], read: _Read[_Item], decode: Callable[[str], _Said]
 ) -> dict[RunKey, _Said]:
     """What follows from the folders of runs alone; `read` makes it of an item of each."""
     if branch.tip is None:
         return {}
     if len(items) < _MANY:
         return dict(zip(items, map(decode, read(branch, list(items.values()))), strict=True))
-    level = branch.folders({run.folder.rpartition("/")[0] for run in items})
+    objects, tip = branch.objects, branch.tip
     # In order of their folders, so that each of those above is read by few processes.
-    places = sorted((run.folder, run) for run in items)
-    found = ((run, level[folder.rpartition("/")[0]].get(run.run)) for folder, run in places)
-    folders = {run: child.id for run, child in found if child is not None}
-    kept = _kept(branch, _Kind(form, read, _RUNS), {tree: items[run] for run, tree in folders.items()}, partial(_folders_of_runs, branch))
+    folders = index.trees_of(objects, tip, sorted(items, key=lambda run: run.folder))
+    kept = _kept(
+        branch,
+        _Kind(form, read, _RUNS),
+        {tree: items[run] for run, tree in folders.items()},
+        lambda: summarize.runs_in(objects, index.buckets(objects, tip)).values(),
+    )
     return {run: decode(kept[tree]) for run, tree in folders.items()}
 
 
-def _folders_of_runs(branch: Branch) -> set[str]:
-    """The ids of the trees of all runs, of whatever cluster and workspace."""
-    level = trees.read(branch.objects, index.buckets(branch.objects, branch.tip or ""))
-    return {child.id for inside in level.values() for child in inside.values()}
-
-
 # ------------------------------------------------------------------------------------------------------------------------- kept
-
-
-_Read = Callable[[Branch, Sequence[_Item]], list[str]]
 
 
 class _Kind(NamedTuple, Generic[_Item]):
     """What is kept: its form, what makes a text of each of some items, how many at once."""
 
     form: str
-    read: "_Read[_Item]"
+    read: _Read[_Item]
     size: int
 
 
@@ -208,7 +203,7 @@ def _kept(branch: Branch, kind: _Kind[_Item], items: Mapping[str, _Item], every:
     return known | fresh
 
 
-def _read(read: "_Read[_Item]", repo: Path, tip: str, part: Sequence[_Item]) -> list[str]:
+def _read(read: _Read[_Item], repo: Path, tip: str, part: Sequence[_Item]) -> list[str]:
     with closing(Branch(repo, tip)) as branch:
         return read(branch, part)
 

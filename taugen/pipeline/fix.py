@@ -5,10 +5,9 @@ must never happen: another run. A new text is read again: it has the same digest
 """
 
 import difflib
+import io
 import json
-import os
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from msgspec import Struct
 from ruamel.yaml.error import YAMLError
 
 from taugen.diag import Diagnostic, Severity, has_errors
-from taugen.load import nodes
+from taugen.load import nodes, whole
 from taugen.load.tree import Unreadable
 from taugen.pipeline.check import selected
 from taugen.pipeline.compile import DOCUMENT_LIMIT, Compiler
@@ -81,15 +80,7 @@ def fixes(project: Project, paths: Sequence[Path]) -> Iterator[Fixed]:
 def write(project: Project, fixed: Fixed) -> None:
     """Put the new text in the file's place. Raises `OSError`."""
     target = project.root / fixed.file
-    handle, draft = tempfile.mkstemp(prefix=".taugen-", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(fixed.after.encode())
-        os.chmod(draft, target.stat().st_mode & 0o7777)
-        os.replace(draft, target)
-    except OSError:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    whole.write(target, fixed.after.encode(), target.stat().st_mode & 0o7777)
 
 
 def _older(doc: RunDoc) -> list[Diagnostic]:
@@ -121,17 +112,12 @@ def _fixed(file: str, raw: bytes, docs: Sequence[RunDoc]) -> Fixed:
 def _parts(text: str) -> list[str]:
     """The documents of a file, and the lines between them."""
     parts = [""]
-    for line in _split(text):
+    for line in io.StringIO(text):  # which ends lines where YAML does, and keeps their ends
         if _MARK.match(line.rstrip("\n")):
             parts += [line, ""]
         else:
             parts[-1] += line
     return parts
-
-
-def _split(text: str) -> list[str]:
-    """Lines as YAML has them, with their ends."""
-    return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
 def _holds(part: str) -> bool:

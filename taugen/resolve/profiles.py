@@ -147,16 +147,18 @@ def _only(case: Case, typed: Typed) -> Choice:
         if typed.gpus is None and len({profile.spec.gpus for profile in fitting}) > 1:
             hint += ", or how many GPUs each worker gets: compute: {gpus: N}"
         report.error("profile-ambiguous", PROFILE, text, hint=hint)
-    elif misspelt:
-        text = f"no profile of workspace {workspace.name} admits this run: {'; '.join(reasons)}"
-        report.error("profile-none", misspelt[0].path, text, hint=f"write {misspelt[0].near}")
     else:
-        _none(case, reasons, missed)
+        _none(case, reasons, missed, misspelt)
     return _OPEN
 
 
-def _none(case: Case, reasons: list[str], missed: list[tuple[Item[Profile], list[Breach]]]) -> None:
-    """No profile admits the document. The one that is evidently meant, if kind and GPUs leave one, is held against it field by field."""
+def _none(case: Case, reasons: list[str], missed: list[tuple[Item[Profile], list[Breach]]], misspelt: list["_Unfit"]) -> None:
+    """No profile admits the document. The one that is evidently meant, if kind and GPUs leave one, is held against it field by field; where
+    another word would do, that is told alone."""
+    text = f"no profile of workspace {case.workspace.name} admits this run: {'; '.join(reasons)}"
+    if misspelt:
+        case.report.error("profile-none", misspelt[0].path, text, hint=f"write {misspelt[0].near}")
+        return
     if len(missed) == len(reasons) == 1:
         _tell(case, *missed[0])
         return
@@ -169,7 +171,6 @@ def _none(case: Case, reasons: list[str], missed: list[tuple[Item[Profile], list
         where, origin = first.path, profile.span(first.limit, key=True)
         hint = f"{first.hint}, or name another profile and keep to it"
         _tell(case, profile, rest)
-    text = f"no profile of workspace {case.workspace.name} admits this run: {'; '.join(reasons)}"
     case.report.error("profile-none", where, text, hint=hint, origin=origin)
 
 
@@ -191,10 +192,8 @@ def _named(case: Case, name: str, typed: Typed) -> Choice:
     unfit = _unfit(profile.spec, case)
     if unfit is not None:
         text, origin = f"profile {name} is not for this run: {unfit.why}", profile.span(("applies",), key=True)
-        if unfit.near:
-            report.error("profile-not-applicable", unfit.path, text, hint=f"write {unfit.near}, or take another profile", origin=origin)
-        else:
-            report.error("profile-not-applicable", PROFILE, text, hint="take another profile", origin=origin)
+        where, hint = (unfit.path, f"write {unfit.near}, or take another profile") if unfit.near else (PROFILE, "take another profile")
+        report.error("profile-not-applicable", where, text, hint=hint, origin=origin)
     _tell(case, profile, breaches(profile.spec, typed))
     return Choice(profile, decided=True)
 

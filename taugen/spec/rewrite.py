@@ -8,6 +8,7 @@ spelling: whoever calls this reads the new text again and compares.
 import io
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -97,11 +98,9 @@ def _yaml(text: str) -> YAML:
     yaml.preserve_quotes = True
     yaml.width = _WIDE
     lines = [line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#")]
-    indents = [len(line) - len(line.lstrip()) for line in lines]
-    steps = [b - a for a, b, line in zip(indents, indents[1:], lines[1:], strict=False) if b > a and not line.lstrip().startswith("- ")]
-    mapping = steps[0] if steps else 2
-    inner = [b - a for a, b, line in zip(indents, indents[1:], lines[1:], strict=False) if b >= a and line.lstrip().startswith("- ")]
-    offset = inner[0] if inner else 0
+    steps = [(len(b) - len(b.lstrip()) - len(a) + len(a.lstrip()), b.lstrip().startswith("- ")) for a, b in pairwise(lines)]
+    mapping = next((step for step, item in steps if step > 0 and not item), 2)
+    offset = next((step for step, item in steps if step >= 0 and item), 0)
     yaml.indent(mapping=mapping, sequence=offset + 2, offset=offset)
     return yaml
 
@@ -145,22 +144,23 @@ class _Edit:
     def _set(self, path: Path, value: Json, origin: Path | None) -> None:
         parent, key = self._parent(path), path[-1]
         self._loosen(path)
-        there = origin is not None and _at(self._root, origin) is not MISSING
-        moves = there and origin not in self._moved and _at(self._draft.data, origin or ()) is MISSING
-        node = _at(self._root, origin) if there and origin is not None and _at(self._typed, origin) == value else _node(value)
+        if origin is not None and _at(self._root, origin) is MISSING:
+            origin = None  # it went with what it stood in
+        node = _at(self._root, origin) if origin is not None and _at(self._typed, origin) == value else _node(value)
+        moved = origin if origin is not None and origin not in self._moved and _at(self._draft.data, origin) is MISSING else None
         if isinstance(parent, CommentedSeq):
             _item(parent, int(key), node)
         elif key in parent:
             _replace(parent, key, node)
-        elif moves and origin is not None and origin[:-1] == path[:-1]:
-            _rename(parent, origin[-1], key, node)
+        elif moved is not None and moved[:-1] == path[:-1]:
+            _rename(parent, moved[-1], key, node)
         else:
-            eol = _take_eol(self._parent(origin), origin[-1]) if moves and origin is not None else ""
+            eol = _take_eol(self._parent(moved), moved[-1]) if moved is not None else ""
             parent[key] = node
             if eol:
                 _Slot(parent.ca.items, key, 2).put(f"{eol}\n")
-        if moves and origin is not None:
-            self._moved.add(origin)
+        if moved is not None:
+            self._moved.add(moved)
 
     def _parent(self, path: Path) -> Any:
         here: Any = self._root

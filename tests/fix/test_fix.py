@@ -213,7 +213,7 @@ def test_what_can_not_be_written_is_said_and_stays(fleet, taugen, monkeypatch):
     def full(_draft, _target):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(fix.os, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     done = taugen("fix", cwd=fleet.path)
     assert (done.code, f"{PLACE} can't be written: No space left on device" in done.err) == (4, True)
     assert [path.name for path in (fleet.root / PLACE).parent.iterdir()] == ["tau.yaml"]
